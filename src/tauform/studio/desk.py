@@ -140,8 +140,8 @@ def drop_zone(label: str, dropped: Callable[[events.MultiUploadEventArguments], 
 
 def complain(sentence: str) -> None:
     """One sentence about what was wrong; it stays until it is read."""
-    # timeout=0 keeps it; mistakes vanish too fast otherwise.
-    ui.notify(sentence, type="negative", multi_line=True, close_button="OK", timeout=0, position="top")
+    # timeout=0 keeps it; mistakes vanish too fast otherwise. Not at the top, where it would cover the tabs.
+    ui.notify(sentence, type="negative", multi_line=True, close_button="OK", timeout=0, position="bottom-right")
 
 
 def figure(drawn: Plot, height: str = "22rem") -> ui.plotly:
