@@ -11,10 +11,10 @@ from functools import lru_cache
 import numpy as np
 
 from tauform.arrays import Array
-from tauform.codegen.backends.llvm.iterated import IteratedStep
-from tauform.codegen.backends.llvm.module import host_vector
+from tauform.codegen.program.iterated import IteratedStep
 from tauform.codegen.program.program import Program
 from tauform.codegen.runtime.scan import Scan, Strided
+from tauform.codegen.runtime.scan import lanes as scan_lanes
 from tauform.errors import ProgramTooLongError, SimulationError, VerificationError
 from tauform.messages import Reached
 from tauform.simulation.dry import unsettled
@@ -67,7 +67,7 @@ class Rollout:
         # The compiled step without contact, where there is one; None where each step needs contact, or NumPy.
         scan, total = None if self.plant.is_dry else compiled(self.plant), len(self.times)
         # Whole vectors of states: the last is repeated to fill one.
-        lanes = host_vector().lanes
+        lanes = scan_lanes()
         state = {name: _padded(x, lanes)[:, None] for name, x in self.rows.items()}
         inputs = {name: np.ascontiguousarray(x if len(x) == 1 else _padded(x, lanes)) for name, x in self.given.items()}
         inputs |= {name: x for name, x in state.items() if name not in ("q", "qd")}

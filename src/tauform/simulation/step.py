@@ -13,7 +13,6 @@ from typing import Any, Protocol
 import numpy as np
 
 from tauform.arrays import AnyArray, Array
-from tauform.codegen.backends.llvm.iterated import IteratedStep
 from tauform.codegen.candidates import program_of
 from tauform.codegen.certificate import certified
 from tauform.codegen.functions import Algorithm, Function
@@ -22,6 +21,7 @@ from tauform.codegen.functions.torques import rigid_torques
 from tauform.codegen.minimal.problem import problem_of
 from tauform.codegen.minimal.search import FrameSearch
 from tauform.codegen.minimal.tracing import Outputs, Tracer, Tracing
+from tauform.codegen.program.iterated import IteratedStep
 from tauform.codegen.program.program import Program
 from tauform.codegen.runtime.programs import kept_program
 from tauform.description.drives.groups import JointState

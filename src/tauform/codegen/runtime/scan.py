@@ -10,8 +10,8 @@ from typing import Any
 import llvmlite.binding as llvm
 
 from tauform.arrays import Array
-from tauform.codegen.backends.llvm.iterated import IteratedStep
 from tauform.codegen.backends.llvm.module import compile_object, host, host_vector, load_object, print_scan_module
+from tauform.codegen.program.iterated import IteratedStep
 from tauform.codegen.program.program import Program
 from tauform.codegen.runtime.cache import cached
 from tauform.codegen.runtime.content import package
@@ -40,6 +40,11 @@ class Strided:
     def address(self, state: int, step: int) -> int:
         """Offset of the entries of a state and step."""
         return int(self.array.ctypes.data) + state * self.row + step * self.time
+
+
+def lanes() -> int:
+    """States that this processor computes at once; batches of scans are multiples of it."""
+    return host_vector().lanes
 
 
 class Scan:

@@ -13,13 +13,14 @@ import llvmlite.binding as llvm
 
 from tauform.codegen.backends.llvm.elementary import bring_close
 from tauform.codegen.backends.llvm.fastcall import is_supported, symbols
-from tauform.codegen.backends.llvm.iterated import IteratedStep, print_iterated
+from tauform.codegen.backends.llvm.iterated import print_iterated
 from tauform.codegen.backends.llvm.loop import print_loop
 from tauform.codegen.backends.llvm.planned.block import is_planned
 from tauform.codegen.backends.llvm.printer import print_alone, print_block, print_planned_block
 from tauform.codegen.backends.llvm.scan import print_scan
 from tauform.codegen.backends.llvm.single import print_single
 from tauform.codegen.backends.llvm.text import DOUBLE, ScalarType, Vector
+from tauform.codegen.program.iterated import IteratedStep
 from tauform.codegen.program.program import LANES, Program
 
 # Bytes of results of a block, and bits of the vectors where there are more.

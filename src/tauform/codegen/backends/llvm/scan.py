@@ -8,8 +8,8 @@ step writes is what the next one reads where the caller's arrays overlap so; a s
 
 from __future__ import annotations
 
-from tauform.codegen.backends.llvm.iterated import IteratedStep
 from tauform.codegen.backends.llvm.text import Vector
+from tauform.codegen.program.iterated import IteratedStep
 from tauform.codegen.program.program import Program
 
 # Blocks of a tile.
