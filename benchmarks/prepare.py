@@ -44,4 +44,5 @@ def _needed() -> Mapping[str, tuple[Build, ...]]:
         "papers": (native,),
         "programs": (casadi_writer,),
         "python_peers": (casadi_writer,),
+        "nlpsol": (casadi_writer,),
     }

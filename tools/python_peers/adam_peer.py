@@ -14,8 +14,11 @@ from tools.python_peers.urdf_text import urdf_text
 from adam.jax import KinDynComputations  # isort: skip  # after the settings of JAX
 
 
-def peer(robot: tf.Robot) -> Peer:
-    """It has no inverse dynamics: M qdd + h; and accelerations by solving, since its aba frees the base."""
+def batched(robot: tf.Robot) -> tuple[str, dict[str, Any]]:
+    """Name with version, and functions of arrays (..., n).
+
+    It has no inverse dynamics: M qdd + h; and accelerations by solving, since its aba frees the base.
+    """
     gravity = jax.numpy.concatenate([jax.numpy.asarray(robot.gravity), jax.numpy.zeros(3)])
     theirs = KinDynComputations(urdf_text(robot), list(robot.joint_names), gravity=gravity)
 
@@ -42,6 +45,12 @@ def peer(robot: tf.Robot) -> Peer:
         "mass_matrix": mass_matrix,
         "forward_dynamics": forward_dynamics,
     }
+    return f"adam {version('adam-robotics')}, {jax_calls.VERSION}", calls
+
+
+def peer(robot: tf.Robot) -> Peer:
+    """All three, compiled."""
+    label, calls = batched(robot)
     # Its functions take batches, and do not work under vmap.
     tasks = {name: jax_calls.compiled(function) for name, function in calls.items()}
-    return Peer(f"adam {version('adam-robotics')}, {jax_calls.VERSION}", tasks, tasks)
+    return Peer(label, tasks, tasks)

@@ -20,8 +20,8 @@ with warnings.catch_warnings():
     import frax
 
 
-def peer(robot: tf.Robot) -> Peer:
-    """rnea with accelerations, crba, forward_dynamics."""
+def functions(robot: tf.Robot) -> tuple[str, dict[str, Any]]:
+    """Name with version, and functions of one state: rnea with accelerations, crba, forward_dynamics."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "robot.urdf"
         path.write_text(urdf_text(robot), encoding="utf-8")
@@ -39,8 +39,20 @@ def peer(robot: tf.Robot) -> Peer:
         "mass_matrix": theirs.crba,
         "forward_dynamics": forward_dynamics,
     }
+    return f"frax {version('frax')}, {jax_calls.VERSION}", calls
+
+
+def batched(robot: tf.Robot) -> tuple[str, dict[str, Any]]:
+    """The same functions of arrays (N, n)."""
+    label, calls = functions(robot)
+    return label, {name: jax_calls.jax.vmap(function) for name, function in calls.items()}
+
+
+def peer(robot: tf.Robot) -> Peer:
+    """All three, compiled."""
+    label, calls = functions(robot)
     return Peer(
-        f"frax {version('frax')}, {jax_calls.VERSION}",
+        label,
         {name: jax_calls.compiled(function) for name, function in calls.items()},
         {name: jax_calls.compiled(jax_calls.jax.vmap(function)) for name, function in calls.items()},
     )

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import tauform as tf
+from tauform.errors import GenerationError
 
 casadi = pytest.importorskip("casadi")
 
@@ -67,3 +68,28 @@ def test_the_check_of_the_folder_says_what_differs(library: tuple[tf.Robot, str]
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "arm_mass_matrix: Jacobians differ" in done.stdout
+
+
+def test_a_linearization_beside_its_function_is_the_derivative(tmp_path: Path) -> None:
+    robot = tf.load("sr6ia")
+    pair = [tf.generate(robot, name) for name in ("inverse_dynamics", "linearize_inverse")]
+    tf.write(pair, tmp_path / "out", target="casadi", name="arm")
+    subprocess.run(["make", "libarm.so"], cwd=tmp_path / "out", check=True, capture_output=True)
+    q, qd, qdd = np.random.default_rng(2).uniform(-1, 1, (3, robot.n_joints))
+    found = casadi.external("arm_inverse_dynamics", str(tmp_path / "out" / "libarm.so")).jacobian()(q, qd, qdd, 0)
+    expected = tf.linearize_inverse(robot, q, qd, qdd)
+    for block, wanted in zip(found, (expected.dq, expected.dqd, expected.dqdd), strict=True):
+        np.testing.assert_allclose(np.array(block), wanted, atol=1e-12 * max(np.abs(wanted).max(), 1.0))
+    # The program's own derivative has more operations.
+    tf.write(pair[:1], tmp_path / "longer", target="casadi", name="arm")
+    texts = [(tmp_path / folder / "arm_plain.c").read_text() for folder in ("out", "longer")]
+    assert len(texts[0]) < len(texts[1])
+
+
+def test_a_linearization_of_something_else_is_refused(tmp_path: Path) -> None:
+    robot = tf.load("two_link")
+    damped = robot.with_drives([tf.Drive.of("viscous", 0, 2.0)])
+    pair = [tf.generate(robot, "inverse_dynamics"), tf.generate(damped, "linearize_inverse")]
+    with pytest.raises(GenerationError, match="does not hold the Jacobians of inverse_dynamics"):
+        tf.write(pair, tmp_path / "out", target="casadi")
+    assert not list(tmp_path.iterdir())

@@ -14,7 +14,13 @@ from tauform.codegen.backends.templating import template
 from tauform.codegen.differentiation.jacobian import jacobian_program
 from tauform.codegen.program.embed import whole
 from tauform.codegen.program.program import Op, Program
+from tauform.errors import GenerationError
 from tauform.escaping.c import identifier
+
+# Written together, the second is the derivative of the first: fewer operations than the derivative of its program.
+LINEARIZATIONS = {"inverse_dynamics": "linearize_inverse", "forward_dynamics": "linearize_forward"}
+# Two ways to the same Jacobian, relative to its largest entry: accelerations are known up to the condition of M.
+SAME_DERIVATIVES = 1e-7
 
 
 class CasADi(Backend):
@@ -27,8 +33,10 @@ class CasADi(Backend):
         prefix, inner = request.prefix, f"{request.prefix}_plain"
         # CasADi knows no state between calls: setups are built into their functions.
         setups = {program.setup.name for program in request.programs if program.setup is not None}
-        functions = [with_names(whole(p), identifier) for p in request.programs if p.name not in setups]
-        pairs = [_functions(program) for program in functions]
+        given = {p.name: with_names(whole(p), identifier) for p in request.programs if p.name not in setups}
+        derivatives = {f: given.pop(name) for f, name in LINEARIZATIONS.items() if f in given and name in given}
+        functions = list(given.values())
+        pairs = [_functions(program, derivatives.get(program.name)) for program in functions]
         wrapped = [Wrapped(*pair) for pair in pairs]
         plain = tuple(program for pair in pairs for program in pair)
         files = backend("c").files(replace(request, programs=plain, prefix=inner))
@@ -74,11 +82,34 @@ def _columnwise(program: Program, outputs: Sequence[tuple[int, ...]]) -> Program
     return replace(program, instructions=instructions, results=results, wide=None)
 
 
-def _functions(program: Program) -> tuple[Program, Program]:
+def _functions(program: Program, derivatives: Program | None) -> tuple[Program, Program]:
     """The function and its Jacobian as CasADi stores arrays; an entry of a matrix is a row of the Jacobian."""
+    jacobian = jacobian_program(program)
+    if derivatives is not None:
+        _check_same(program, jacobian, derivatives)
+        jacobian = replace(derivatives, outputs=jacobian.outputs, name=jacobian.name)
     outputs, inputs = [p.matrix_shape for p in program.outputs], [p.matrix_shape for p in program.inputs]
     blocks = [(*output, *port) for output in outputs for port in inputs]
-    return _columnwise(program, outputs), _columnwise(jacobian_program(program), blocks)
+    return _columnwise(program, outputs), _columnwise(jacobian, blocks)
+
+
+def _check_same(program: Program, jacobian: Program, derivatives: Program) -> None:
+    """Compare a linearization with the derivative of the program itself, at a state that is nowhere special.
+
+    Raises:
+        GenerationError: they belong to different robots or terms of one, such as with and without friction.
+    """
+    same_ports = derivatives.robot == program.robot and derivatives.inputs == program.inputs
+    if same_ports and [p.shape for p in derivatives.outputs] == [p.shape for p in jacobian.outputs]:
+        state = [0.3 + 0.1 * np.arange(port.size).reshape(port.shape) for port in program.inputs]
+        pairs = list(zip(jacobian(*state), derivatives(*state), strict=True))
+        peak = max(float(np.abs(mine).max()) for mine, _ in pairs)
+        if max(float(np.abs(mine - other).max()) for mine, other in pairs) <= SAME_DERIVATIVES * peak:
+            return
+    raise GenerationError(
+        f"programs: {derivatives.name} of {derivatives.robot} does not hold the Jacobians of {program.name} of "
+        f"{program.robot}; generate both from the same robot with the same options, or leave {derivatives.name} out"
+    )
 
 
 BACKEND = CasADi()
