@@ -5,13 +5,17 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import tauform as tf
+from real_robots import urdf
 from sampling import representatives
+from tauform.codegen.backends.reference import DOUBLE, Reference
 from tauform.codegen.backends.registry import TARGETS, backend
 from tauform.codegen.minimal.problem import has_friction
 from tauform.codegen.program.program import Program
@@ -19,18 +23,26 @@ from tauform.errors import GenerationError, UnknownNameError
 from traced_programs import every_kind, inverse_dynamics
 
 FUNCTIONS = ("inverse_dynamics", "mass_matrix", "forward_dynamics")
-ROBOTS = {
-    "chain": tf.load("sr6ia"),
-    "loop": tf.load("parallelogram"),
-    "tree": tf.random_robot(4, seed=3, branching=0.6),
+ROBOTS: dict[str, Callable[[], tf.Robot]] = {
+    "chain": lambda: tf.load("sr6ia"),
+    "loop": lambda: tf.load("parallelogram"),
+    "tree": lambda: tf.random_robot(4, seed=3, branching=0.6),
+    "kr6": lambda: tf.load("kr6_r700"),
+    "panda": lambda: tf.load(urdf("panda"), tip="panda_link8"),
+    "quadruped": lambda: tf.load(urdf("solo12")),
 }
 SMALL = tf.load("two_link")
 
 
 @cache
+def robot_of(name: str) -> tf.Robot:
+    return ROBOTS[name]()
+
+
+@cache
 def programs(name: str) -> list[Program]:
     """Of a robot: without and with matrices, parameters of run time and wrenches."""
-    robot = ROBOTS[name]
+    robot = robot_of(name)
     return [
         *(tf.generate(robot, function) for function in FUNCTIONS),
         tf.generate(robot, "gravity_torque", parameters="runtime"),
@@ -60,10 +72,24 @@ def check(folder: Path, target: str, prefix: str) -> str:
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("name", representatives(ROBOTS, "tree"))
 def test_a_written_folder_passes_its_own_check(tmp_path: Path, target: str, name: str) -> None:
-    wanted = for_target(target, programs(name), ROBOTS[name])
+    wanted = for_target(target, programs(name), robot_of(name))
     tf.write(wanted, tmp_path / "out", target=target, name="arm")
     printed = check(tmp_path / "out", target, "arm")
     assert all(program.name in printed for program in wanted)
+
+
+@pytest.mark.parametrize("name", representatives(ROBOTS, "tree", "loop", "kr6"))
+def test_what_every_target_is_checked_against_is_the_textbook(name: str) -> None:
+    """Stored results and what a self-test allows beside them stay within 1e-12 of each output's peak together."""
+    robot = robot_of(name)
+    for program in programs(name)[: len(FUNCTIONS)]:
+        stored = Reference(program, DOUBLE)
+        expected = getattr(tf.textbook, program.name)(robot, *stored.inputs)
+        peak = np.abs(expected).max()
+        condition = np.linalg.cond(tf.mass_matrix(robot, stored.inputs[0])).max()
+        deviation = np.abs(stored.results[0] - expected.reshape(stored.results[0].shape)).max()
+        allowed = stored.tolerance * stored.scales[0].max()
+        assert deviation + allowed <= 1e-12 * peak * (condition if program.name == "forward_dynamics" else 1.0)
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -74,7 +100,7 @@ def test_every_operation_is_printed(tmp_path: Path, target: str) -> None:
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_wrong_number_is_noticed(tmp_path: Path, target: str) -> None:
-    wanted = for_target(target, [inverse_dynamics(ROBOTS["chain"])], ROBOTS["chain"])
+    wanted = for_target(target, [inverse_dynamics(robot_of("chain"))], robot_of("chain"))
     tf.write(wanted, tmp_path / "out", target=target, name="arm")
     sources = [path for path in (tmp_path / "out").rglob("arm*") if path.is_file() and path.suffix != ".h"]
     number = re.compile(r"(?<![\w.])0\.\d{4,}")
@@ -91,7 +117,7 @@ def test_a_wrong_number_is_noticed(tmp_path: Path, target: str) -> None:
 
 
 def test_what_a_target_lacks_is_refused_and_nothing_is_written(tmp_path: Path) -> None:
-    program = tf.generate(ROBOTS["chain"], "inverse_dynamics")
+    program = tf.generate(robot_of("chain"), "inverse_dynamics")
     with pytest.raises(UnknownNameError, match="target"):
         tf.write(program, tmp_path / "out", target="fortran")  # type: ignore[arg-type]
     with pytest.raises(GenerationError, match="real: expected one of double in JavaScript, got 'float'"):

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import ctypes
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import tauform as tf
+from compiled_c import compiled
+from identification.arms import motion as trajectory
 from sampling import representatives
-from tauform.errors import GenerationError, UnknownNameError
+from tauform.codegen.program.program import Program
+from tauform.errors import GenerationError, ShapeError, UnknownNameError
+from tauform.identification.motion.simulate import simulated_recording
 from tauform.realtime.online.programs import NAMES
 
 PERIOD = 1e-3
@@ -30,11 +36,32 @@ def motion(n: int, seed: int, seconds: float = 2.0) -> tuple[np.ndarray, np.ndar
     return q, qd, qdd
 
 
-def estimated(kernel: tf.Kernel, size: int, states: tuple[np.ndarray, ...], tau: np.ndarray, deviation: np.ndarray):  # type: ignore[no-untyped-def]
+def in_c(program: Program, folder: Path) -> Callable[..., tuple[np.ndarray, ...]]:
+    """One step by the written C."""
+    tf.write_c(program, folder, name="arm")
+    function = compiled(folder, program)
+
+    def step(*arrays: np.ndarray) -> tuple[np.ndarray, ...]:
+        given = [np.ascontiguousarray(array, dtype=np.float64) for array in arrays]
+        assert [array.shape for array in given] == [port.shape for port in program.inputs]
+        results = tuple(np.empty(port.shape) for port in program.outputs)
+        function(*(ctypes.c_void_p(array.ctypes.data) for array in (*given, *results)))
+        return results
+
+    return step
+
+
+def estimated(
+    step: Callable[..., tuple[np.ndarray, ...]],
+    size: int,
+    states: tuple[np.ndarray, ...],
+    tau: np.ndarray,
+    deviation: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
     """What the last step returns."""
     state = np.zeros(size)
     for q, qd, torque in zip(*states[:2], tau, strict=True):
-        values, spread, state = kernel(q, qd, torque, deviation, SETTINGS, state)
+        values, spread, state = step(q, qd, torque, deviation, SETTINGS, state)
     return values, spread
 
 
@@ -56,6 +83,71 @@ def test_a_kilogram_is_found_in_two_seconds(name: str) -> None:
         pulls.append((payload[0] - 1) / spread[0])
     # errors are about as large as the spread says
     assert 0.2 < np.sqrt(np.mean(np.square(pulls))) < 3.0
+
+
+def test_c_finds_a_kilogram_too(tmp_path: Path) -> None:
+    robot = tf.load("kr6_r700")
+    program = tf.online_program(robot, "payload_estimator")
+    states = motion(robot.n_joints, 0)
+    tau = tf.inverse_dynamics(robot.with_payload(LOAD), *states)
+    deviation = 0.01 * np.abs(tau).max(axis=0)
+    tau = tau + deviation * np.random.default_rng(7).normal(size=tau.shape)
+    payload, _ = estimated(in_c(program, tmp_path / "c"), program.inputs[-1].size, states, tau, deviation)
+    assert payload[0] == pytest.approx(1.0, rel=0.03)
+
+
+def test_c_finds_friction_that_changed(tmp_path: Path) -> None:
+    """Viscous friction of the first joint falls by a third, Coulomb friction of the second grows."""
+    bare = tf.load("two_link").without_drives()
+    cold = bare.with_drives([tf.Drive.of("viscous", 0, 6.0), tf.Drive.of("coulomb", 1, 1.0)])
+    warm = bare.with_drives([tf.Drive.of("viscous", 0, 4.0), tf.Drive.of("coulomb", 1, 1.5)])
+    program = tf.online_program(cold, "friction_estimator", tau_deviation=[1.0, 1.0])
+    adapt, state = in_c(program, tmp_path / "c"), np.zeros(program.inputs[-1].shape)
+    states = motion(2, 1)
+    for q, qd, tau in zip(*states[:2], tf.inverse_dynamics(warm, *states), strict=True):
+        friction, _, state = adapt(q, qd, tau, SETTINGS, state)
+    assert friction == pytest.approx(np.array([[-2.0, 0, 0], [0, 0.5, 0]]), abs=0.1)
+
+
+def test_a_fit_sets_the_threshold_of_collisions_in_c(tmp_path: Path) -> None:
+    """Log, fit, C: nothing is a contact in a motion that was not fitted, until somebody pushes."""
+    truth = tf.load("two_link").with_drives([tf.Drive.of("viscous", 0, 2.0), tf.Drive.of("viscous", 1, 1.0)])
+    rng = np.random.default_rng(0)
+    log = simulated_recording(truth, trajectory(truth, 1), rng, torque_noise=0.3)
+    fit = tf.identify(tf.load("two_link"), log)
+    robot = fit.identified_robot
+    program = tf.online_program(robot, "collision_observer", tau_deviation=fit.unseen.rms)
+    assert [port.name for port in program.inputs if port.name == "tau_deviation"] == []
+    observe, states = in_c(program, tmp_path / "c"), motion(2, 2)
+    tau = tf.inverse_dynamics(truth, *states) + 0.3 * rng.normal(size=states[0].shape)
+    push = 60 * fit.unseen.rms
+    tau[1500:] -= push
+    integral, residual = tf.generalized_momentum(robot, states[0][0], states[1][0]), np.zeros(2)
+    gain, period, factor, contacts = np.full(2, 50.0), np.array([PERIOD]), np.array([5.0]), []
+    # The integral holds what came in until the first sample: steps begin with the second.
+    for q, qd, torque in zip(*(array[1:] for array in (*states[:2], tau)), strict=True):
+        residual, integral, _, contact = observe(q, qd, torque, integral, residual, gain, period, factor)
+        contacts.append(contact)
+    assert not np.any(contacts[:1500])
+    assert np.all(contacts[1520])  # within 20 ms, at both joints
+
+
+def test_c_learns_to_track(tmp_path: Path) -> None:
+    """Slotine and Li from no knowledge at all: tracking errors fall to a tenth."""
+    arm, period = tf.load("two_link"), 2e-3
+    program = tf.online_program(arm, "slotine_li_update")
+    control, forward = in_c(program, tmp_path / "c"), tf.compile(arm, "forward_dynamics")
+    theta, gain = np.zeros(program.outputs[1].shape), np.full(program.outputs[1].shape, 2.0)
+    x, v, errors = np.zeros(2), np.zeros(2), []
+    for k in range(10_000):
+        s, w = k * period, np.array([1.0, 2.0])
+        goal, rate, bend = np.sin(w * s), w * np.cos(w * s), -(w**2) * np.sin(w * s)
+        reference, slope = rate - 10.0 * (x - goal), bend - 10.0 * (v - rate)
+        tau, theta = control(x, v, reference, slope, theta, gain, np.full(2, 20.0), np.array([period]))
+        v = v + period * forward(x, v, tau)
+        x = x + period * v
+        errors.append(np.abs(x - goal).max())
+    assert max(errors[-2000:]) < 0.1 * max(errors[:2000])
 
 
 def test_without_a_load_nothing_is_found() -> None:
@@ -132,3 +224,8 @@ def test_what_cannot_be_is_refused() -> None:
         tf.online_program(tf.load("two_link"), "payload_estimatr")  # type: ignore[arg-type]
     with pytest.raises(GenerationError, match="has loops or mimic joints"):
         tf.online_program(tf.load("parallelogram"), "payload_estimator")
+    for wrong in ([1.0], [1.0, 0.0], [[1.0, 1.0]]):
+        with pytest.raises(ShapeError, match="tau_deviation: expected"):
+            tf.online_program(tf.load("two_link"), "collision_observer", tau_deviation=wrong)
+    with pytest.raises(GenerationError, match="slotine_li_update has no threshold"):
+        tf.online_program(tf.load("two_link"), "slotine_li_update", tau_deviation=[1.0, 1.0])

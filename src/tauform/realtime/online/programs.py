@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from tauform.arrays import AnyArray, Array
+from tauform.arrays import AnyArray, Array, joint_vector
 from tauform.codegen.conventions import conventions
 from tauform.codegen.generate import generate
 from tauform.codegen.program.embed import embedded
@@ -17,7 +19,7 @@ from tauform.codegen.program.lower import lower
 from tauform.codegen.program.program import About, Program
 from tauform.description.inertia import LINK_PARAMETERS, parameter_transform
 from tauform.description.robot import Robot
-from tauform.errors import GenerationError
+from tauform.errors import GenerationError, ShapeError
 from tauform.messages import no_such
 from tauform.realtime.online.momentum_form import WIDTH, Settings, StateLayout, step
 from tauform.realtime.online.reference import (
@@ -37,6 +39,7 @@ Online = Literal[
 NAMES: tuple[Online, ...] = get_args(Online)
 # Those that solve for what is unknown.
 ESTIMATORS: tuple[Online, ...] = ("payload_estimator", "payload_mass_estimator", "friction_estimator")
+DEVIATION = "tau_deviation"
 NEEDING_A_TOOL = ("payload_estimator", "payload_mass_estimator")
 RATES = ((5.0, 20.0), (0.1, 1.0), (1e-4, 1e-2))  # of filter, forgetting, and the period, where programs are tried
 
@@ -50,7 +53,7 @@ class _Model(NamedTuple):
     inflow: AnyArray
 
 
-def online_program(robot: Robot, name: Online) -> Program:
+def online_program(robot: Robot, name: Online, *, tau_deviation: ArrayLike | None = None) -> Program:
     """One step of a function that learns while the robot moves; its state goes in and comes out.
 
     Args:
@@ -59,18 +62,22 @@ def online_program(robot: Robot, name: Online) -> Program:
             first moments alone (for slow motions: inertia is taken for zero), "friction_estimator" what viscous and
             Coulomb friction and offset of each joint are off by, "collision_observer" contacts, and
             "slotine_li_update" is a tracking controller that adapts its parameters.
+        tau_deviation: (n,) what torques of the model are off by [N m or N], `fit.unseen.rms` of a fit; written into the
+            program in place of its input of that name.
 
     Returns:
         A Program for `tauform.write`, `tauform.compile` and the frameworks, certified like those of `tauform.generate`.
 
     Raises:
         UnknownNameError: no such function.
-        GenerationError: a robot with loops, or a tool that is fixed to the base.
+        GenerationError: a robot with loops, a tool that is fixed to the base, a function without torque deviations.
+        ShapeError: not one positive torque deviation per joint.
         DescriptionError: friction that depends on load, which a momentum observer cannot have.
         VerificationError: the program deviates from the textbook functions.
     """
     check_online(robot, name)
-    return _MAKERS[name](robot)
+    program = _MAKERS[name](robot)
+    return program if tau_deviation is None else _with_deviation(program, tau_deviation)
 
 
 def check_online(robot: Robot, name: str) -> None:
@@ -91,6 +98,28 @@ def check_online(robot: Robot, name: str) -> None:
         raise GenerationError(f"{name}: friction of {robot.name} depends on temperature; leave that friction out")
     if name in NEEDING_A_TOOL and robot.tool.link < 0:
         raise GenerationError(f"{name}: the tool of {robot.name} is fixed to the base; name a tip that moves")
+
+
+def _with_deviation(program: Program, tau_deviation: ArrayLike) -> Program:
+    """The program with torque deviations as constants."""
+    ports = {port.name: port for port in program.inputs}
+    if DEVIATION not in ports:
+        raise GenerationError(f"{DEVIATION}: {program.name} has no threshold or weights; leave it out")
+    (n,) = ports[DEVIATION].shape
+    numbers = joint_vector(tau_deviation, n, DEVIATION)
+    # A threshold of zero would call everything a contact.
+    if numbers.shape != (n,) or not (numbers > 0).all():
+        raise ShapeError(f"{DEVIATION}: expected {n} positive numbers, got {numbers.tolist()}; fit.unseen.rms has them")
+    graph = Graph()
+    constants = np.array([Scalar(graph, graph.constant(float(v))) for v in numbers], dtype=object)
+    arrays = [
+        constants if port.name == DEVIATION else graph.input(port.name, *port.shape, ranges=port.ranges)
+        for port in program.inputs
+    ]
+    results = zip(program.outputs, _embedded(graph, program, arrays), strict=True)
+    outputs = {port.name: result.reshape(port.shape) for port, result in results}
+    made = lower(graph, program.name, outputs, robot=program.robot, algorithm=program.algorithm, about=program.about)
+    return replace(made, certificate=program.certificate)
 
 
 def _payload(robot: Robot, name: str, n_values: int, summary: str) -> Program:
@@ -130,7 +159,7 @@ def _collision(robot: Robot) -> Program:
     observer, graph = generate(robot, "momentum_observer"), Graph()
     n = robot.n_joints
     inputs = {port.name: graph.input(port.name, *port.shape) for port in observer.inputs}
-    deviation = graph.input("tau_deviation", n, ranges=((0.5, 2.0),) * n)
+    deviation = graph.input(DEVIATION, n, ranges=((0.5, 2.0),) * n)
     factor = graph.input("factor", 1, ranges=((3.0, 8.0),))
     residual, integral = _embedded(graph, observer, list(inputs.values()))
     # Relative to what the model is known to be off by, so that one factor suits all joints.
@@ -213,7 +242,7 @@ def _estimator(
 
 def _settings(model: _Model) -> Settings:
     n = model.robot.n_joints
-    deviation = model.graph.input("tau_deviation", n, ranges=((0.5, 2.0),) * n)
+    deviation = model.graph.input(DEVIATION, n, ranges=((0.5, 2.0),) * n)
     rate, forgetting, period = model.graph.input("settings", 3, ranges=RATES)
     return Settings(rate, forgetting, period, deviation)
 
