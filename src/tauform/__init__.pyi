@@ -81,6 +81,8 @@ from .realtime.online.programs import online_program as online_program
 from .realtime.reduction.recorded import recorded_profile as recorded_profile
 from .realtime.reduction.reduce import Reduction as Reduction
 from .realtime.reduction.reduce import reduce as reduce
+from .realtime.verify import ErrorDistribution as ErrorDistribution
+from .realtime.verify import verify as verify
 from .rigidbody.check import check as check
 from .rigidbody.christoffel import christoffel_coefficients as christoffel_coefficients
 from .rigidbody.inertia.factorize import MassFactor as MassFactor

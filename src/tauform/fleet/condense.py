@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from tauform.closedform.threads import on_one_thread
-from tauform.errors import IdentificationError, TauformError
+from tauform.errors import IdentificationError, RecordingError, TauformError
 from tauform.fleet.condensed import Plan, UnitLogs, Window
 from tauform.fleet.dataset import LogFile
 from tauform.fleet.places import at_hand
+from tauform.fleet.plausible import implausible
 from tauform.identification.logs.read import read_recording
 from tauform.identification.recording.recording import Recording
 from tauform.identification.recording.segments import uniform_segments
@@ -47,7 +48,7 @@ def condense(unit: str, files: Sequence[LogFile], plan: Plan, known: UnitLogs | 
         elif file.mark not in left_out:
             task.add_file(file)
     task.close()
-    return UnitLogs(unit, tuple(task.windows), tuple(task.excluded))
+    return UnitLogs(unit, tuple(task.windows), tuple(task.excluded), frozenset(task.unreachable))
 
 
 class _Condensing:
@@ -57,6 +58,7 @@ class _Condensing:
         self.plan, self.files = plan, files
         self.windows: list[Window] = []
         self.excluded: list[tuple[str, str]] = []
+        self.unreachable: set[str] = set()
         self.run: list[tuple[str, Recording]] = []
         # By their first file: several files of the data set lead to one window.
         self.taken: set[str] = set()
@@ -112,6 +114,9 @@ class _Condensing:
         # A damaged log costs itself only; a fleet always has some.
         except (TauformError, OSError) as error:
             self.excluded.append((file.mark, str(error)))
+            # Of the storage, not of the log: worth another attempt in the next run.
+            if isinstance(error, OSError):
+                self.unreachable.add(file.mark)
             return None
 
     def _add(self, marks: Sequence[str], run: Sequence[Recording]) -> None:
@@ -120,6 +125,9 @@ class _Condensing:
             segments = uniform_segments(recording, 0).segments
             source = replace(self.plan.source, segments=tuple(segments))
             evidence = _evidence(source, self.plan)
+            # Alone it would be told from a fault by nobody: the unit's other windows would be spoilt with it.
+            if why := implausible(evidence, self.plan):
+                raise RecordingError(why)
         except TauformError as error:
             self.excluded.extend((mark, str(error)) for mark in marks)
             return

@@ -78,11 +78,16 @@ class Window:
 
 @dataclass(frozen=True, eq=False)
 class UnitLogs:
-    """All windows of a unit, and the files that were set aside, each with a reason; files by `LogFile.mark`."""
+    """All windows of a unit, and the files that were set aside, each with a reason; files by `LogFile.mark`.
+
+    Attributes:
+        unreachable: marks of those that were set aside because storage or disk failed, not for what they hold.
+    """
 
     unit: str
     windows: tuple[Window, ...]
     excluded: tuple[tuple[str, str], ...]
+    unreachable: frozenset[str] = frozenset()
 
     def covers(self, files: Iterable[LogFile]) -> bool:
         """Whether it was made of these files, no more and no less."""
@@ -104,7 +109,9 @@ def merged(parts: Sequence[Evidence]) -> Evidence:
 
 def arrays_of(logs: UnitLogs) -> dict[str, Any]:
     """A unit's evidence as arrays by name, for checkpoints."""
-    arrays: dict[str, Any] = {"excluded": np.array(logs.excluded, dtype=str).reshape(-1, 2)}
+    # What could not be reached is not kept: the next run tries it again.
+    kept = [pair for pair in logs.excluded if pair[0] not in logs.unreachable]
+    arrays: dict[str, Any] = {"excluded": np.array(kept, dtype=str).reshape(-1, 2)}
     for k, window in enumerate(logs.windows):
         arrays[f"{k}_span"] = np.array([window.start, window.end, window.period, float(window.n_samples)])
         arrays[f"{k}_files"] = np.array(window.files, dtype=str)

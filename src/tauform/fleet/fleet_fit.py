@@ -30,6 +30,7 @@ class FleetFit:
         excluded: (unit, file, reason) of logs that were not used.
         n_windows: unit -> recordings that were used.
         seconds: of motion that was used.
+        troubles: what went wrong beside the logs, such as a disk too full for checkpoints.
     """
 
     pooled: Fit
@@ -40,6 +41,7 @@ class FleetFit:
     excluded: tuple[tuple[str, str, str], ...]
     n_windows: Mapping[str, int]
     seconds: float
+    troubles: tuple[str, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -17,9 +17,9 @@ from tauform.fleet.dataset import Dataset, name_of
 from tauform.fleet.fleet_fit import FleetFit
 from tauform.fleet.places import at_hand
 from tauform.fleet.progress import Progress
-from tauform.fleet.scheduler import Waiting, cluster, condensed_units, dashboard
+from tauform.fleet.scheduler import cluster, completed, dashboard
 from tauform.fleet.store import Store
-from tauform.fleet.summary import UnitSummary, summarize
+from tauform.fleet.summary import UnitSummary, summarize, summarized
 from tauform.fleet.trends import change_of
 from tauform.identification.fit import Fit
 from tauform.identification.identify import identify
@@ -82,7 +82,7 @@ def identify_fleet(
     # Now: a place that cannot be written must not be found out at the end.
     counts.write()
     known: dict[str, _Found] = {}
-    waiting: dict[str, Waiting] = {}
+    waiting: dict[str, tuple[Any, ...]] = {}
     for name, files in logs.units.items():
         before = store.read(name)
         # Units whose files and model are unchanged need no worker.
@@ -90,12 +90,14 @@ def identify_fleet(
             known[name] = summarize(before, plan), before.excluded
             counts.skip(known[name][0])
         else:
-            waiting[name] = files, before
+            waiting[name] = name, files, before, checkpoint is not None
     say(f"{len(known)} units are condensed already, {len(waiting)} to go")
 
-    def done(name: str, summary: UnitSummary | None, found: UnitLogs) -> None:
+    def done(name: str, result: tuple[UnitSummary | None, UnitLogs]) -> None:
+        summary, found = result
         known[name] = summary, found.excluded
-        store.write(found)
+        if trouble := store.write(found):
+            counts.trouble(trouble)
         for mark, why in found.excluded:
             counts.excluded_log(name, name_of(mark), why)
         counts.add(name, summary, len(found.excluded))
@@ -107,10 +109,10 @@ def identify_fleet(
         client = None if workers == 0 else client
         if waiting and (words := dashboard(client)):
             say(words)
-        condensed_units(waiting, plan, client, checkpoint is not None, done)
+        completed(summarized, plan, waiting, client, done)
     say("comparing units")
     # In the order of the data set, whichever order workers finished in.
-    fleet = _compared(pooled, plan, {name: known[name] for name in logs.units})
+    fleet = _compared(pooled, plan, {name: known[name] for name in logs.units}, counts.troubles)
     counts.finish(len(fleet.deviating), len(fleet.changes))
     return fleet
 
@@ -129,14 +131,14 @@ def _pooled(robot: Robot, logs: Dataset, sample: int, physical: bool) -> Fit:
                     recordings.append(read_recording(path, robot, **logs.reading))
                 # One readable log per unit is enough to choose terms.
                 break
-            except TauformError as error:
+            except (TauformError, OSError) as error:
                 refused = str(error)
     if not recordings:
         raise RecordingError(f"{logs.root}: none of the logs that were tried can be read; the last one: {refused}")
     return identify(robot, recordings, physical=physical)
 
 
-def _compared(pooled: Fit, plan: Plan, logs: dict[str, _Found]) -> FleetFit:
+def _compared(pooled: Fit, plan: Plan, logs: dict[str, _Found], troubles: Sequence[str]) -> FleetFit:
     # Units without a usable log have no values to compare; their exclusions are still told.
     used = [summary for summary, _ in logs.values() if summary is not None]
     if not used:
@@ -158,4 +160,5 @@ def _compared(pooled: Fit, plan: Plan, logs: dict[str, _Found]) -> FleetFit:
         excluded=tuple((name, name_of(mark), why) for name, (_, excluded) in logs.items() for mark, why in excluded),
         n_windows={unit.unit: unit.n_windows for unit in used},
         seconds=sum(unit.seconds for unit in used),
+        troubles=tuple(troubles),
     )

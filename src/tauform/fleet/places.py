@@ -62,7 +62,7 @@ def at_hand(path: Path | str) -> Iterator[Path]:
     """A log as a file of this machine: itself, or a copy that is removed afterwards.
 
     Raises:
-        RecordingError: it cannot be fetched.
+        OSError: it cannot be fetched; another time it may.
     """
     if isinstance(path, Path):
         yield path
@@ -73,7 +73,7 @@ def at_hand(path: Path | str) -> Iterator[Path]:
         try:
             files.get_file(root, str(copy))
         except Exception as error:
-            raise RecordingError(f"{path}: cannot be fetched: {error}") from None
+            raise OSError(f"{path}: cannot be fetched: {error}") from None
         yield copy
 
 

@@ -25,6 +25,13 @@ class Progress:
         self.begun = self.written = time.monotonic()
         self.units = self.known = self.excluded = self.windows = 0
         self.seconds = 0.0
+        self.troubles: list[str] = []
+
+    def trouble(self, words: str) -> None:
+        """Say what went wrong while the work goes on."""
+        self.troubles.append(words)
+        LOGGER.error(words)
+        self.say(words)
 
     def skip(self, summary: UnitSummary | None) -> None:
         """Count a unit that a checkpoint holds."""

@@ -1,26 +1,23 @@
-"""Where units are condensed: here, on processes of this machine, or on a cluster of Dask's."""
+"""Where tasks run: here, on processes of this machine, or on a cluster of Dask's; lost workers cost time only."""
 
 from __future__ import annotations
 
 import os
 import pickle
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 from tauform.errors import IdentificationError, MissingExtraError
-from tauform.fleet.condensed import Plan, UnitLogs
-from tauform.fleet.dataset import LogFile
-from tauform.fleet.summary import UnitSummary, summarized
 
-# Attempts at a unit whose task fails, and rounds of submission where the whole scheduler is lost.
+# Attempts at a task that fails, and rounds of submission where the whole scheduler is lost.
 RETRIES, ROUNDS = 2, 5
 SECONDS_TO_ANSWER = 20
 # Seconds that workers may take to come back after a scheduler was restarted.
 SECONDS_TO_RETURN = 120
-# A unit to condense: its files, and what is known of these.
-Waiting = tuple[Sequence[LogFile], UnitLogs | None]
-Done = Callable[[str, UnitSummary | None, UnitLogs], None]
+Key = TypeVar("Key", bound=Hashable)
+Shared = TypeVar("Shared")
+Result = TypeVar("Result")
 
 
 @contextmanager
@@ -34,7 +31,7 @@ def cluster(address: str | None, workers: int | None) -> Iterator[Any]:
     try:
         import distributed
     except ImportError:
-        raise MissingExtraError("fleets on several workers need dask", remedy="pip install tauform[fleet]") from None
+        raise MissingExtraError("work on several workers needs dask", remedy="pip install tauform[fleet]") from None
     # A cluster that exists is used and left running.
     if address is not None:
         try:
@@ -68,23 +65,30 @@ def dashboard(client: Any | None) -> str:
     return f"dashboard: {link}" if link else ""
 
 
-def condensed_units(units: Mapping[str, Waiting], plan: Plan, client: Any | None, keep: bool, done: Done) -> None:
-    """Condense all units; `done` takes each exactly once as it is finished, in any order.
+def completed(
+    work: Callable[..., Result],
+    shared: Shared,
+    tasks: Mapping[Key, tuple[Any, ...]],
+    client: Any | None,
+    done: Callable[[Key, Result], None],
+) -> None:
+    """Complete `work(shared, *task)` of all tasks; `done` takes each exactly once as it is finished, in any order.
 
     Args:
-        client: of Dask; None works here, one unit after the other.
-        keep: bring the evidence back too, for checkpoints.
+        shared: what all tasks need; it travels once per worker.
+        tasks: further arguments by key; sentences name keys as units of work.
+        client: of Dask; None works here, one task after the other.
 
     Raises:
-        IdentificationError: the scheduler is gone, or workers die of a unit again and again.
+        IdentificationError: the scheduler is gone, or workers die of a task again and again.
     """
     if client is None:
-        for name, (files, known) in units.items():
-            done(*summarized(name, files, plan, known, keep))
+        for key, task in tasks.items():
+            done(key, work(shared, *task))
         return
-    left = dict(units)
+    left = dict(tasks)
     for _ in range(ROUNDS):
-        why = _one_round(left, plan, client, keep, done)
+        why = _one_round(work, shared, left, client, done)
         if not left:
             return
         _wait_for_workers(client, len(left), why)
@@ -94,7 +98,13 @@ def condensed_units(units: Mapping[str, Waiting], plan: Plan, client: Any | None
     )
 
 
-def _one_round(left: dict[str, Waiting], plan: Plan, client: Any, keep: bool, done: Done) -> str:
+def _one_round(
+    work: Callable[..., Result],
+    shared: Shared,
+    left: dict[Key, tuple[Any, ...]],
+    client: Any,
+    done: Callable[[Key, Result], None],
+) -> str:
     """Submit what is left and take off what comes back; returns why the rest did not."""
     from distributed import CancelledError, KilledWorker, as_completed
     from distributed.comm.core import CommClosedError
@@ -104,11 +114,11 @@ def _one_round(left: dict[str, Waiting], plan: Plan, client: Any, keep: bool, do
     why = ""
     try:
         # As a task: data that was scattered would be gone with the workers that held it.
-        shared = client.submit(pickle.loads, pickle.dumps(plan), pure=False)
+        common = client.submit(pickle.loads, pickle.dumps(shared), pure=False)
         futures = {
             # pure=False: the same names may hold other contents in a later run.
-            client.submit(summarized, name, tuple(files), shared, known, keep, retries=RETRIES, pure=False): name
-            for name, (files, known) in left.items()
+            client.submit(work, common, *task, retries=RETRIES, pure=False): key
+            for key, task in left.items()
         }
         for future in as_completed(futures):
             try:
@@ -116,9 +126,9 @@ def _one_round(left: dict[str, Waiting], plan: Plan, client: Any, keep: bool, do
             except lost as error:
                 why = str(error) or type(error).__name__
                 continue
-            # Taken off before it is counted: no unit can come twice.
+            # Taken off before it is counted: none can come twice.
             del left[futures[future]]
-            done(*result)
+            done(futures[future], result)
             # Frees the result on the cluster; the caller has it now.
             future.release()
     except (CommClosedError, TimeoutError) as error:

@@ -34,15 +34,20 @@ class Store:
         except OSError:
             return None
 
-    def write(self, logs: UnitLogs) -> None:
-        """Keep a unit's evidence.
-
-        Raises:
-            IdentificationError: the disk is full, or the folder may not be written.
-        """
-        if self.folder is not None:
+    def write(self, logs: UnitLogs) -> str:
+        """Keep a unit's evidence; returns why it could not be, such as a full disk: hours of work go on without."""
+        if self.folder is None:
+            return ""
+        try:
             with fresh_file(self._path(logs.unit), IdentificationError) as file:
                 np.savez(file, **arrays_of(logs))
+        except IdentificationError as error:
+            # No further attempts: each would fail alike, once per unit.
+            folder, self.folder = self.folder, None
+            return (
+                f"{folder}: checkpoints end with unit {logs.unit}, later ones are read again by the next run: {error}"
+            )
+        return ""
 
     def _path(self, unit: str) -> Path:
         assert self.folder is not None

@@ -84,8 +84,8 @@ def summarize(logs: UnitLogs, plan: Plan) -> UnitSummary | None:
 
 
 def summarized(
-    unit: str, files: Sequence[LogFile], plan: Plan, known: UnitLogs | None, keep: bool
-) -> tuple[str, UnitSummary | None, UnitLogs]:
+    plan: Plan, unit: str, files: Sequence[LogFile], known: UnitLogs | None, keep: bool
+) -> tuple[UnitSummary | None, UnitLogs]:
     """A task of a worker: read, condense and summarize a unit.
 
     Args:
@@ -93,7 +93,7 @@ def summarized(
     """
     logs = condense(unit, files, plan, known)
     summary = summarize(logs, plan)
-    return unit, summary, logs if keep else UnitLogs(unit, (), logs.excluded)
+    return summary, logs if keep else UnitLogs(unit, (), logs.excluded)
 
 
 def _one_block(evidence: Evidence) -> Evidence:

@@ -47,6 +47,11 @@ class ErrorCounts:
         self._counts += np.bincount(np.maximum(bins, 0), minlength=len(self._counts))
         self.n_states += len(errors)
 
+    def merge(self, other: ErrorCounts) -> None:
+        """Count what another one has counted; whole numbers add up in any order."""
+        self._counts += other._counts
+        self.n_states += other.n_states
+
     def quantile(self, share: float) -> float:
         """The error that this share of the states stays below."""
         place = int(np.searchsorted(np.cumsum(self._counts), share * self.n_states))

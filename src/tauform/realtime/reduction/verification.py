@@ -95,7 +95,7 @@ class Verifier:
         counts, n_failed, allowed = ErrorCounts(), 0, 0.0
 
         def errors(states: States) -> Array:
-            return _errors(kernel, exact, function_states(self.subject, self.exact, states), self.joints)
+            return relative_errors(kernel, exact, function_states(self.subject, self.exact, states), self.joints)
 
         for found in over_states(errors, profile, self.n_states, self.rng, self.threads, in_order=True):
             counts.add(found)
@@ -139,7 +139,8 @@ def refuse_nothing(subject: Subject, exact: Program, profile: Profile) -> None:
         )
 
 
-def _errors(kernel: Kernel, exact: Kernel, states: list[Array], joints: Array | None) -> Array:
+def relative_errors(kernel: Kernel, exact: Kernel, states: list[Array], joints: Array | None) -> Array:
+    """(N,) errors of a kernel at states, relative to what the exact one gives there."""
     expected = _flat(exact(*states), len(states[0]))
     found = _flat(kernel(*states), len(states[0]))
     return weighed(found, expected, result_weights(exact.program.name, expected, joints))

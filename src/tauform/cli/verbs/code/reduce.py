@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from tauform.identification.recording.recording import Recording
     from tauform.realtime.reduction.reduce import Reduction
 
+# Shares of the states whose errors --verify lists.
+VERIFIED_SHARES = (0.5, 0.99, 0.999, 0.999999)
+
 
 @verb
 def reduce(
@@ -80,6 +83,14 @@ def reduce(
     contributions: Annotated[
         bool, typer.Option("--contributions", help="Show the share that each term has over the profile instead.")
     ] = False,
+    verify: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Verify on so many further states, against the textbook algorithm.", min=1),
+    ] = None,
+    workers: Annotated[int, typer.Option(help="With --verify: processes of this machine; 0 works in one.", min=0)] = 0,
+    scheduler: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="With --verify: of a scheduler of Dask.")
+    ] = None,
     threads: Annotated[int, typer.Option(help="Threads for the fresh states.")] = 1,
     seed: Annotated[int, typer.Option(help="Of the random states.")] = 0,
     name: Name = None,
@@ -95,11 +106,15 @@ def reduce(
     own: dict[str, Any] = {"profile": profile, "recording": recording, "tolerance": tolerance, "confidence": confidence}
     own |= {"norm": norm, "velocity": velocity, "acceleration": acceleration, "temperature": temperature}
     own |= {"function": function, "route": route, "still": still, "definite": definite, "seed": seed, "output": output}
+    own |= {"verify": verify}
     # Before anything else: with --plot most options would be ignored without a word.
     _check_plot(plot, also, own)
     check_outputs(force, folders=[output, plot])
     c_prefix(name, robot.name)
     need(output, {"--name": name}, "names C functions; give a folder for them with -o")
+    need(verify, {"--workers": workers or None, "--scheduler": scheduler}, "is for states of --verify N")
+    if verify is not None and (recording or contributions):
+        raise typer.BadParameter("--verify draws fresh states of a profile; leave out --recording and --contributions")
     bounds = [flag for flag, value in (("--velocity", velocity), ("--acceleration", acceleration)) if value]
     # Recorded states carry their velocities; a bound beside them would be ignored.
     if recording and bounds:
@@ -139,7 +154,50 @@ def reduce(
     if output is not None:
         tauform.write_c(found.program, output, force=force, name=name)
     page = _page(found, output)
+    if verify is not None:
+        page = _verified(page, found, verify, seed=seed + 1, workers=workers, scheduler=scheduler, progress=tell)
     return replace(page, data={**page.data, "columns": read_from(recordings)}, shown=(*page.shown, *lines(recordings)))
+
+
+def _verified(page: Page, found: Reduction, n_states: int, **options: Any) -> Page:
+    """The page with errors of the exact and the reduced program against the textbook algorithm."""
+    import tauform
+    from tauform.report.tables import table
+
+    compared = [("exact", tauform.verify(found.exact, found.robot, found.profile, n_states, **options))]
+    # The exact program may be the winner; once is enough then.
+    if found.route != "exact":
+        compared.append((found.route, tauform.verify(found, n_states=n_states, **options)))
+    columns = (
+        "program",
+        *(f"{100 * share:.10g} % within" for share in VERIFIED_SHARES),
+        "largest",
+        "tolerance",
+        "above",
+    )
+    rows = [
+        (
+            name,
+            *(f"{d.quantile(share):.3g}" for share in VERIFIED_SHARES),
+            f"{d.largest:.3g}",
+            f"{d.tolerance:.3g}",
+            d.n_above,
+        )
+        for name, d in compared
+    ]
+    title = f"Errors against the {compared[0][1].reference}, on {n_states} states"
+    data = {
+        name: {
+            "states": d.n_states,
+            "tolerance": d.tolerance,
+            "above": d.n_above,
+            "largest": d.largest,
+            "worst": [vector.tolist() for vector in d.worst],
+            "quantiles": {f"{share:.10g}": d.quantile(share) for share in VERIFIED_SHARES},
+        }
+        for name, d in compared
+    }
+    return replace(page, data={**page.data, "verified": data}, shown=(*page.shown, table(title, columns, rows)))
 
 
 def _check_plot(plot: Path | None, also: list[str] | None, own: dict[str, Any]) -> None:

@@ -129,10 +129,12 @@ def _page(found: FleetFit, written: Sequence[Path]) -> Page:
         ],
         "changes": [vars(change) for change in found.changes],
         "excluded": [dict(zip(("unit", "file", "reason"), row, strict=True)) for row in found.excluded],
+        "troubles": found.troubles,
         "files": [str(path) for path in written],
     }
     # Every log that was left out is named with its reason: silence would pass for use.
     left = len(found.units) - len(rows)
     more = [f"and {left} units that do not deviate"] if left else []
-    words = [*more, repr(found), *(f"{unit}: {file} was not used: {why}" for unit, file, why in found.excluded)]
+    unused = [f"{unit}: {file} was not used: {why}" for unit, file, why in found.excluded]
+    words = [*more, repr(found), *found.troubles, *unused]
     return Page(data, (table("Units", columns, rows, text_columns=3), *words))
