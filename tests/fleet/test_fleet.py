@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -128,8 +129,27 @@ def test_the_command_writes_tables_and_a_report(
     assert "B_gain" in capsys.readouterr().out
     units = parquet.read_table(tmp_path / "out" / "units.parquet").to_pydict()
     assert sorted(units["unit"]) == sorted([*HEALTHY, *FAULTY, "B_gain"])
-    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    page, units_page = ((tmp_path / "out" / name).read_text(encoding="utf-8") for name in ("report.html", "units.html"))
     assert "broken.csv" in page
+    # From a deviating unit, and from one with a log left out, to its own part; the others have none.
+    anchors = dict(re.findall(r'<a href="units.html#(\w+)">(\w+)</a>', page))
+    assert sorted(anchors.values()) == sorted([*FAULTY, "B_gain", "A00"])
+    for anchor, name in anchors.items():
+        part = units_page.split(f'<section id="{anchor}">')[1].split("</section>")[0]
+        assert f"<h2>{name}</h2>" in part
+        assert "predicted by the pooled model" in part
+        assert ("broken.csv" in part) == (name == "A00")
+
+
+def test_pages_show_what_was_measured_and_what_the_pooled_model_predicts(found: tf.FleetFit) -> None:
+    def ratio(name: str) -> float:
+        rows = found.excerpts[name]
+        measured, predicted = rows[:, 1:3].ravel(), rows[:, 3:].ravel()
+        assert np.corrcoef(measured, predicted)[0, 1] > 0.99
+        return float(measured @ predicted / (predicted @ predicted))
+
+    # One model predicts both, so that the lost gain is the ratio of what they show.
+    assert ratio("B_gain") / ratio("A01") == pytest.approx(0.8, abs=0.03)
 
 
 def test_units_are_named_by_partition_folder_or_file(tmp_path: Path) -> None:

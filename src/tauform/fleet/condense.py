@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tauform.arrays import Array
 from tauform.closedform.threads import on_one_thread
 from tauform.errors import IdentificationError, RecordingError, TauformError
 from tauform.fleet.condensed import Plan, UnitLogs, Window
@@ -22,6 +23,8 @@ from tauform.identification.regression.rows import Rows
 
 # Samples of neighbouring files that are joined into one recording at most; bounds the memory of a worker.
 MOST_SAMPLES = 4_000_000
+# Rows of a window that pages show; a few kilobytes.
+ROWS_SHOWN = 300
 # Files follow one another where the gap between them is at most so many sample periods.
 MAX_GAP_PERIODS = 1.5
 
@@ -124,7 +127,7 @@ class _Condensing:
             recording = run[0] if len(run) == 1 else _joined(run)
             segments = uniform_segments(recording, 0).segments
             source = replace(self.plan.source, segments=tuple(segments))
-            evidence = _evidence(source, self.plan)
+            evidence, excerpt = _evidence(source, self.plan)
             # Alone it would be told from a fault by nobody: the unit's other windows would be spoilt with it.
             if why := implausible(evidence, self.plan):
                 raise RecordingError(why)
@@ -133,22 +136,25 @@ class _Condensing:
             return
         end = recording.clock + float(recording.t[-1])
         self.windows.append(
-            Window(_start(recording), end, _period(recording), recording.n_samples, evidence, tuple(marks))
+            Window(_start(recording), end, _period(recording), recording.n_samples, evidence, tuple(marks), excerpt)
         )
 
 
 @on_one_thread
-def _evidence(source: Iterable[Rows], plan: Plan) -> Evidence:
-    """One triangle per joint of [A, predicted torques of all joints, tau].
+def _evidence(source: Iterable[Rows], plan: Plan) -> tuple[Evidence, Array]:
+    """One triangle per joint of [A, predicted torques of all joints, tau], and the excerpt of a window.
 
     The predicted torques, of the pooled values, tell gains and exchanged columns from other faults.
     """
     n, p = plan.shape
     triangles, count = np.zeros((n, p + 1, p + 1)), 0
-    peaks, torque_peaks = np.zeros((n, p)), np.zeros(n)
+    peaks, torque_peaks, excerpt = np.zeros((n, p)), np.zeros(n), np.zeros((0, 1 + 2 * n))
     for rows in source:
         predicted = rows.A @ plan.values
         count += len(rows.tau)
+        if len(excerpt) < ROWS_SHOWN:
+            first = np.column_stack([rows.t, rows.tau, predicted])[: ROWS_SHOWN - len(excerpt)]
+            excerpt = np.concatenate([excerpt, first])
         torque_peaks = np.maximum(torque_peaks, np.abs(rows.tau).max(axis=0))
         for j in range(n):
             # With the fleet's predictions as columns, gains and swapped torques of a unit follow without the rows.
@@ -157,7 +163,7 @@ def _evidence(source: Iterable[Rows], plan: Plan) -> Evidence:
             triangles[j] = updated(triangles[j], table)
     if not count:
         raise IdentificationError("too short for the filters to settle, or at rest throughout")
-    return Evidence(triangles[None], np.array([count]), (0,), peaks, torque_peaks)
+    return Evidence(triangles[None], np.array([count]), (0,), peaks, torque_peaks), excerpt
 
 
 def _span(run: Sequence[tuple[str, Recording]]) -> tuple[float, float, int]:

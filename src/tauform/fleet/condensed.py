@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -66,6 +66,8 @@ class Window:
         n_samples: samples of all files.
         evidence: one triangle per joint; its columns are `Plan.shape`.
         files: the logs that it was joined from.
+        excerpt: (m, 1 + 2n) its first rows, for pages: time [s], then measured torques, then those that the pooled
+            values predict.
     """
 
     start: float
@@ -74,6 +76,7 @@ class Window:
     n_samples: int
     evidence: Evidence
     files: tuple[str, ...]
+    excerpt: Array = field(default_factory=lambda: np.zeros((0, 0)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,6 +118,7 @@ def arrays_of(logs: UnitLogs) -> dict[str, Any]:
     for k, window in enumerate(logs.windows):
         arrays[f"{k}_span"] = np.array([window.start, window.end, window.period, float(window.n_samples)])
         arrays[f"{k}_files"] = np.array(window.files, dtype=str)
+        arrays[f"{k}_excerpt"] = window.excerpt
         for name in ("triangles", "counts", "peaks", "torque_peaks"):
             arrays[f"{k}_{name}"] = getattr(window.evidence, name)
     return arrays
@@ -144,11 +148,12 @@ def _window(held: Mapping[str, AnyArray], k: int, shape: tuple[int, int]) -> Win
         ValueError: of another model, or damaged.
     """
     n, p = shape
-    span, counts, triangles, peaks, torque_peaks = (
-        held[f"{k}_{name}"] for name in ("span", "counts", "triangles", "peaks", "torque_peaks")
+    span, counts, triangles, peaks, torque_peaks, excerpt = (
+        held[f"{k}_{name}"] for name in ("span", "counts", "triangles", "peaks", "torque_peaks", "excerpt")
     )
-    wanted = {(len(counts), n, p + 1, p + 1): triangles, (n, p): peaks, (n,): torque_peaks, (4,): span}
-    for size, array in wanted.items():
+    shown = (len(excerpt), 1 + 2 * n if len(excerpt) else excerpt.shape[-1])
+    wanted = [((len(counts), n, p + 1, p + 1), triangles), ((n, p), peaks), ((n,), torque_peaks), ((4,), span)]
+    for size, array in [*wanted, (shown, excerpt)]:
         # A checkpoint of another design has other shapes; numbers whose squares are none mark a damaged one.
         if array.shape != size or array.dtype != np.float64 or not (np.abs(array) < LARGEST_NUMBER).all():
             raise ValueError("of another model")
@@ -160,7 +165,7 @@ def _window(held: Mapping[str, AnyArray], k: int, shape: tuple[int, int]) -> Win
     if not len(files):
         raise ValueError("of no file")
     evidence = Evidence(triangles, counts, (0,) * len(counts), peaks, torque_peaks)
-    return Window(start, end, period, int(n_samples), evidence, tuple(map(str, files)))
+    return Window(start, end, period, int(n_samples), evidence, tuple(map(str, files)), excerpt)
 
 
 def _texts(array: AnyArray, n_dimensions: int) -> AnyArray:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from tauform.arrays import Array
 from tauform.deferred import deferred
 from tauform.description.robot import Robot
 from tauform.fleet.compare import Spread, UnitFit
@@ -30,6 +31,8 @@ class FleetFit:
         excluded: (unit, file, reason) of logs that were not used.
         n_windows: unit -> recordings that were used.
         seconds: of motion that was used.
+        excerpts: unit -> (m, 1 + 2n) the beginning of its last recording: time, measured torques, and those that the
+            pooled model predicts.
         troubles: what went wrong beside the logs, such as a disk too full for checkpoints.
     """
 
@@ -42,6 +45,7 @@ class FleetFit:
     n_windows: Mapping[str, int]
     seconds: float
     troubles: tuple[str, ...] = ()
+    excerpts: Mapping[str, Array] = field(default_factory=dict)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -72,7 +76,7 @@ class FleetFit:
         return replace(self.pooled, values=found.values, covariance=covariance, physical=None).identified_robot
 
     def save(self, folder: str | Path, *, force: bool = False) -> list[Path]:
-        """Write units, values, trends, changes and exclusions as Parquet tables, and report.html.
+        """Write units, values, trends, changes and exclusions as Parquet tables, report.html and units.html.
 
         Raises:
             MissingExtraError: pyarrow is not installed.

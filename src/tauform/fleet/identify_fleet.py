@@ -161,4 +161,5 @@ def _compared(pooled: Fit, plan: Plan, logs: dict[str, _Found], troubles: Sequen
         n_windows={unit.unit: unit.n_windows for unit in used},
         seconds=sum(unit.seconds for unit in used),
         troubles=tuple(troubles),
+        excerpts={unit.unit: unit.excerpt for unit in used},
     )

@@ -35,6 +35,7 @@ class UnitSummary:
         excluded: (mark, reason) of logs that were not used.
         n_windows: recordings.
         seconds: of motion.
+        excerpt: of its last recording, see `Window`.
     """
 
     unit: str
@@ -47,6 +48,7 @@ class UnitSummary:
     excluded: tuple[tuple[str, str], ...]
     n_windows: int
     seconds: float
+    excerpt: Array
 
     def error(self, values: Array) -> float:
         """RMS error over RMS torque with these values."""
@@ -80,6 +82,8 @@ def summarize(logs: UnitLogs, plan: Plan) -> UnitSummary | None:
         excluded=logs.excluded,
         n_windows=len(logs.windows),
         seconds=sum(window.end - window.start for window in logs.windows),
+        # The last: what the unit does now.
+        excerpt=logs.windows[-1].excerpt,
     )
 
 

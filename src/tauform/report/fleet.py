@@ -14,6 +14,7 @@ from tauform.fleet.fleet_fit import FleetFit, rows_of
 from tauform.report.html.document import Section, document
 from tauform.report.html.elements import Marked, facts, paragraph, table
 from tauform.report.html.plot import Panel, Plot, Series
+from tauform.report.unit_pages import UNITS_PAGE, shown_units, trend_plot, units_page
 
 # Series over time that a page draws: those that changed, then the first.
 MOST_TRENDS = 24
@@ -36,6 +37,9 @@ def write_fleet(fit: FleetFit, folder: Path, force: bool = False) -> list[Path]:
                 with parquet.ParquetWriter(file, held.schema) as writer:
                     writer.write(held)
         write_text(fresh / "report.html", fleet_page(fit), GenerationError)
+        # Only where there is something to look into.
+        if shown_units(fit):
+            write_text(fresh / UNITS_PAGE, units_page(fit), GenerationError)
         return []
 
     return write_folder(folder, fill, force)
@@ -80,9 +84,10 @@ def _overview(fit: FleetFit) -> Section:
 
 
 def _units(fit: FleetFit) -> Section:
+    links = {name: f"{UNITS_PAGE}#{anchor}" for name, anchor in shown_units(fit).items()}
     rows = [
         (
-            Marked(unit.unit, "bad" if unit.is_deviating else ""),
+            Marked(unit.unit, "bad" if unit.is_deviating else "", links.get(unit.unit, "")),
             "" if unit.cause is None else str(unit.cause),
             ", ".join(f"{name} {z:+.1f}" for name, z in unit.largest(fit.names)),
             # Chance of such a deviation in a unit like the others.
@@ -115,26 +120,14 @@ def _changes(fit: FleetFit) -> list[Section]:
     # Changed series first, sorted stably: the others follow in their order.
     changed = {(change.unit, change.value) for change in fit.changes}
     shown = sorted(fit.trends, key=lambda trend: (trend.unit, trend.value) not in changed)[:MOST_TRENDS]
-    panels = [
-        Panel(
-            f"{trend.unit} {trend.value}",
-            # 1.96 standard deviations to either side hold 95 %.
-            [Series(trend.value, trend.values, x=trend.start, spread=1.96 * trend.deviations)],
-        )
-        for trend in shown
-    ]
-    figure = Plot(
-        "Friction, offsets, gains and payload over time, with 95 % intervals",
-        panels,
-        "start of the recording [s]",
-        "value",
-        points=True,
-    )
-    return [Section("trends", "Over time", body + figure.html)]
+    return [Section("trends", "Over time", body + trend_plot(fit, shown, named=True).html)]
 
 
 def _left_out(fit: FleetFit) -> list[Section]:
+    body = "".join(paragraph(words, "notice") for words in fit.troubles)
     if not fit.excluded:
-        return []
-    listing = table(("unit", "log", "why"), fit.excluded, text_columns=3, caption="Logs that were not used", data=True)
+        return [Section("troubles", "Troubles", body)] if body else []
+    listing = body + table(
+        ("unit", "log", "why"), fit.excluded, text_columns=3, caption="Logs that were not used", data=True
+    )
     return [Section("excluded", "Left out", listing)]

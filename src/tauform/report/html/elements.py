@@ -20,10 +20,11 @@ DIGITS = 6
 
 @dataclass(frozen=True)
 class Marked:
-    """A cell or fact with a tone: "good", "warn" or "bad"."""
+    """A cell or fact with a tone: "good", "warn" or "bad"; a cell may lead to another place, by its address."""
 
     text: str
     tone: str
+    link: str = ""
 
 
 def shown(value: Any) -> str:
@@ -98,6 +99,8 @@ def _cell(value: Any, column: str, number: bool, code: bool) -> str:
     tone = value.tone if isinstance(value, Marked) else ""
     # Narrow screens show the heading from this attribute, through the style sheet.
     label = f' data-label="{html_text(column)}"' if column else ""
+    if isinstance(value, Marked) and value.link:
+        text = f'<a href="{html_text(value.link)}">{text}</a>'
     return f"<td{_kind(number, tone)}{label}>{f'<code>{text}</code>' if code and text else text}</td>"
 
 

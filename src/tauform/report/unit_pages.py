@@ -1,0 +1,121 @@
+"""units.html: units of a fleet one by one: torques measured and predicted, friction over time, logs left out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tauform.fleet.fleet_fit import FleetFit
+from tauform.fleet.trends import Trend
+from tauform.messages import counted
+from tauform.report.html.document import Section, document
+from tauform.report.html.elements import Marked, facts, paragraph, table
+from tauform.report.html.plot import Panel, Plot, Series
+
+UNITS_PAGE = "units.html"
+# Units that the page holds; a browser draws some hundred figures at most.
+MOST_UNITS = 40
+# Values that a unit's table lists, those that deviate most first.
+MOST_VALUES = 12
+
+
+def shown_units(fit: FleetFit) -> dict[str, str]:
+    """Units with a part of their own, and its anchor: those that deviate, that changed, or whose logs were left out."""
+    changed = {change.unit for change in fit.changes} | {unit for unit, _, _ in fit.excluded}
+    worth = [name for name, unit in fit.units.items() if unit.is_deviating or name in changed]
+    # In the order of the fleet, most deviating first; anchors by place, for names may hold anything.
+    return {name: f"unit{k}" for k, name in enumerate(worth[:MOST_UNITS])}
+
+
+def units_page(fit: FleetFit) -> str:
+    """The page; it opens without a network."""
+    units = shown_units(fit)
+    told = f"{len(units)} of {counted(len(fit.units), 'unit')}: those that deviate, changed or have logs left out"
+    sections = [Section(anchor, name, _unit(fit, name)) for name, anchor in units.items()]
+    return document(f"Units of {fit.pooled.robot.name}", told, sections)
+
+
+def trend_plot(fit: FleetFit, shown: Sequence[Trend], named: bool = False) -> Plot:
+    """Values over time with intervals, and the means before and after a change.
+
+    Args:
+        named: panels name the unit too.
+    """
+    panels = [Panel(f"{t.unit} {t.value}" if named else t.value, [_over_time(t), *_steps(fit, t)]) for t in shown]
+    caption = "Friction, offsets, gains and payload over time, with 95 % intervals"
+    return Plot(caption, panels, "start of the recording [s]", "value", points=True)
+
+
+def _over_time(trend: Trend) -> Series:
+    # 1.96 standard deviations to either side hold 95 %.
+    return Series("estimate", trend.values, x=trend.start, spread=1.96 * trend.deviations)
+
+
+def _steps(fit: FleetFit, trend: Trend) -> list[Series]:
+    """A line at the mean before the change and one after it."""
+    changes = [c for c in fit.changes if (c.unit, c.value) == (trend.unit, trend.value)]
+    first, last = float(trend.start[0]), float(trend.start[-1])
+    label = "before and after the change"
+    return [
+        Series(label, [c.before, c.before, c.after, c.after], x=[first, c.at, c.at, last], style="dashed")
+        for c in changes
+    ]
+
+
+def _unit(fit: FleetFit, name: str) -> str:
+    unit = fit.units[name]
+    body = facts(
+        {
+            "deviates": Marked("yes", "bad") if unit.is_deviating else Marked("no", "good"),
+            "most likely": "–" if unit.cause is None else str(unit.cause),
+            "torque error": (f"{100 * unit.error:.2g} %", f"{100 * unit.fleet_error:.2g} % with the fleet's values"),
+            "recordings": fit.n_windows[name],
+        }
+    )
+    body += _torques(fit, name) + _values(fit, name)
+    # Changed series first: the first tab is the one that is seen.
+    changed = {change.value for change in fit.changes if change.unit == name}
+    own = sorted((t for t in fit.trends if t.unit == name), key=lambda trend: trend.value not in changed)
+    body += trend_plot(fit, own).html if own else paragraph("One recording: nothing over time yet.", "quiet")
+    left_out = [(file, why) for unit_name, file, why in fit.excluded if unit_name == name]
+    if left_out:
+        body += table(("log", "why"), left_out, text_columns=2, caption="Logs that were not used")
+    return body + '<p><a href="report.html#units">All units</a></p>\n'
+
+
+def _torques(fit: FleetFit, name: str) -> str:
+    rows = fit.excerpts.get(name)
+    if rows is None or not len(rows):
+        return ""
+    names = fit.pooled.robot.joint_names
+    n, t = len(names), rows[:, 0]
+    panels = [
+        Panel(
+            joint,
+            [
+                Series("measured", rows[:, 1 + j], x=t, colour=8),
+                Series("predicted by the pooled model", rows[:, 1 + n + j], x=t, colour=0),
+            ],
+        )
+        for j, joint in enumerate(names)
+    ]
+    return Plot("Torques at the beginning of the last recording", panels, "time [s]", "torque [N m or N]").html
+
+
+def _values(fit: FleetFit, name: str) -> str:
+    unit = fit.units[name]
+    order = np.argsort(-np.abs(unit.z), kind="stable")[:MOST_VALUES]
+    rows = [
+        (
+            fit.names[k],
+            float(unit.values[k]),
+            float(unit.deviations[k]),
+            float(fit.spread.mean[k]),
+            float(unit.z[k]),
+            f"{100 * unit.from_logs[k]:.0f}",
+        )
+        for k in order
+    ]
+    columns = ("value", "estimate", "± 1 σ", "fleet", "deviates by [σ]", "decided by own logs [%]")
+    return table(columns, rows, caption="Values that deviate most")
