@@ -59,7 +59,7 @@ def assert_same(found: tf.FleetFit, expected: tf.FleetFit) -> None:
 
 def test_a_worker_killed_in_the_middle_changes_nothing(folder: Path, undisturbed: tf.FleetFit, condensed: Any) -> None:
     distributed = pytest.importorskip("distributed")
-    options = {"threads_per_worker": 1, "processes": True, "dashboard_address": None, "silence_logs": 50}
+    options = {"threads_per_worker": 1, "processes": True, "dashboard_address": "127.0.0.1:0", "silence_logs": 50}
     killed: list[int] = []
     with distributed.LocalCluster(n_workers=1, **options) as cluster, distributed.Client(cluster) as client:
         before = set(client.run(os.getpid).values())
@@ -84,7 +84,7 @@ def test_a_lost_scheduler_is_named_and_a_checkpoint_goes_on(
     monkeypatch.setattr("tauform.fleet.scheduler.SECONDS_TO_RETURN", 1)
     # Threads of this process: the scheduler and its workers are real, and closed at once.
     cluster = distributed.LocalCluster(
-        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None, silence_logs=50
+        n_workers=1, threads_per_worker=1, processes=False, dashboard_address="127.0.0.1:0", silence_logs=50
     )
 
     def lose(words: str) -> None:
