@@ -125,10 +125,10 @@ def test_flags_that_a_verb_writes_out_are_its_own(verb: str) -> None:
 
 
 def test_errors_and_pages_speak_in_flags(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    assert main(["derive", "parallelogram"]) == 2
+    assert main(["derive", "parallelogram", "--zero", "my_2"]) == 2
     told = capsys.readouterr().err
     assert "tf." not in told
-    assert "Choose a part with --tip ..., or call `tauform generate` and `tauform base`" in told
+    assert "choose a part with --tip ..., or call `tauform generate` and `tauform base`" in told
     bent = tmp_path / "bent.toml"
     text = (PACKAGE / "description" / "catalogue" / "sr6ia.toml").read_text(encoding="utf-8")
     bent.write_text(re.sub(r"alpha = [^\n]*", "alpha = 1e-6", text, count=1), encoding="utf-8")

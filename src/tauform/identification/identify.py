@@ -129,6 +129,8 @@ def identify(
         others, _ = _segments(unseen, delay)
         silent, notes = resting_joints(robot, others, unseen)
         fit = fit.with_findings(*notes)
+        clipped = find_clipping(others, robot.joint_names, unseen=True)
+        fit = replace(fit, suspicions=(*fit.suspicions, *clipped))
         # Validation is predicted with the states that the fit had: derivatives of positions.
         if segments[0].qd is not None and first.segments[0].qd is None:  # they lag
             others = tuple(replace(segment, qd=None, qdd=None) for segment in others)

@@ -29,6 +29,7 @@ from tauform.rigidbody.regressor import weighted_regressor
 from tauform.rigidbody.sweeps.evaluation import evaluate
 from tauform.simulation.integrators import INTEGRATORS, MIDPOINT_ITERATIONS
 from tauform.simulation.motion import Motion
+from tauform.wording import argument
 
 # Accelerations that an integrator may ask for in one step.
 MOST_STAGES = 2 + MIDPOINT_ITERATIONS
@@ -129,7 +130,9 @@ def _check(motion: Motion, geometry: bool) -> None:
     if any(term.is_dry and term.coefficient for term in robot.drives):
         raise SimulationError("gradient: dry friction jumps, and motions with it; give it a width (coulomb_width)")
     if len(motion.t) < 2 or not np.isclose(motion.t[1] - motion.t[0], motion.step, rtol=1e-6):
-        raise SimulationError("gradient: the motion holds some of its steps only; simulate with every=1")
+        raise SimulationError(
+            f"gradient: the motion holds some of its steps only; simulate with {argument('every', 1)}"
+        )
     limits = {joint.name: joint.limits for joint in robot.joints}
     for j, name in enumerate(robot.joint_names):
         for bound in (limits[name].lower, limits[name].upper):

@@ -184,6 +184,19 @@ def test_torques_are_clipped_where_they_stay_at_their_end_and_not_where_a_sensor
     assert all("clipped: elbow at " in suspicion.what for suspicion in found)
 
 
+def test_clipped_torques_of_the_validation_recording_are_named() -> None:
+    """They bias the quoted error, though not the values."""
+    robot = arm()
+    fitted = simulated_recording(robot, motion(robot, 3), np.random.default_rng(0), torque_noise=0.1)
+    unseen = simulated_recording(robot, motion(robot, 4), np.random.default_rng(1), torque_noise=0.1)
+    limit = 0.6 * np.abs(unseen.tau).max(axis=0)
+    cut = tf.Recording(unseen.t, unseen.q, np.clip(unseen.tau, -limit, limit))
+    for other, is_named in ((unseen, False), (cut, True)):
+        fit = tf.identify(robot, fitted, validate=other, friction="plain", couplings=None)
+        said = [suspicion.what for suspicion in fit.suspicions if "validation recording are clipped" in suspicion.what]
+        assert bool(said) is is_named
+
+
 def test_a_joint_that_moves_and_is_not_described_is_named_and_noise_is_not() -> None:
     """A forearm swings that the description holds still: the fit is near, and what is left follows the motion."""
     robot = arm()

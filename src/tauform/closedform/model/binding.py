@@ -19,7 +19,7 @@ from tauform.description.robot import Robot
 from tauform.errors import ModelError
 from tauform.escaping.shown import visible
 from tauform.portable.products import product, sparse_product
-from tauform.wording import call
+from tauform.wording import argument, call
 
 if TYPE_CHECKING:
     from tauform.closedform.model.model import ClosedFormModel
@@ -51,7 +51,7 @@ def bound_model(
         raise ModelError(
             f"bind: joints of {model.robot_name} follow others, and friction of one would act on several coordinates",
             argument="friction",
-            remedy="leave friction= and drives= out",
+            remedy="give neither friction nor drives",
         )
     model.base.refuse_load(drives, "bind")
     # A joint that is held has no velocity, hence no viscous and no Coulomb friction; its offset still acts.
@@ -163,7 +163,7 @@ def _nothing_carried(model: ClosedFormModel, robot: Robot) -> Array:
             f"bind: {left_out[0]} of {robot.name} is not part of this model, whose joints follow others",
             argument="robot",
             value=robot,
-            remedy="bind robot.without_friction(), or derive with include=['link', 'rotor']",
+            remedy=f"bind robot.without_friction(), or derive with {argument('include', ['link', 'rotor'])}",
         )
     return read_only(np.zeros((model.n_joints, 3)))
 

@@ -49,12 +49,12 @@ def derive_followers(
     if not isinstance(closure, Closure):
         raise _refused(robot, "loops that are not linear in q")
     if assumes:
-        raise _refused(robot, "joints that follow others, and assume= and fixed= take robots without them")
+        raise _refused(robot, "joints that follow others, where nothing can be assumed or fixed")
     if robot.further_drives:
         raise _refused(robot, "joints that follow others beside further drive terms")
     columns = robot.columns(include)
     if set(columns) & set(robot.layout.friction):
-        raise _refused(robot, "joints that follow others, where theta holds links and rotors alone: include=")
+        raise _refused(robot, "joints that follow others, where theta holds links and rotors alone")
     with one_blas_thread():
         # All joints of the tree as if they were free, then what follows is put in.
         tree = replace(robot, closure=None)

@@ -103,15 +103,22 @@ def _described(kind: str, signs: Order, left: Array, before: Array, names: tuple
 # Torques that end at a limit: of the sensor, of the drive, or of the type that a logger writes.
 
 
-def find_clipping(segments: Sequence[Segment], names: tuple[str, ...]) -> list[Suspicion]:
-    """Joints whose torque is often exactly its largest value, more often than just below it."""
+def find_clipping(segments: Sequence[Segment], names: tuple[str, ...], unseen: bool = False) -> list[Suspicion]:
+    """Joints whose torque is often exactly its largest value, more often than just below it.
+
+    Args:
+        unseen: the segments judge the fit; clipped torques bias its figure, not its values.
+    """
     tau = np.concatenate([np.asarray(segment.tau[:MOST_SAMPLES]) for segment in segments])
     said = [f"{name} at {at:.4g} ({count} samples)" for name, column in zip(names, tau.T, strict=True)
             for at, count in _ends(column)]  # fmt: skip
     if not said:
         return []
-    what = f"torques are clipped: {', '.join(said)}; what was beyond is not in the log"
-    remedy = "record slower or with less load, or widen the range of the sensor or log; clipped torques bias the values"
+    which, biased = ("torques of the validation recording", "error") if unseen else ("torques", "values")
+    what = f"{which} are clipped: {', '.join(said)}; what was beyond is not in the log"
+    remedy = (
+        f"record slower or with less load, or widen the range of the sensor or log; clipped torques bias the {biased}"
+    )
     return [Suspicion(what, remedy, SPOILS, is_cause=False)]
 
 

@@ -59,10 +59,13 @@ class Recorded:
             )
         inflation = np.ones(len(fit.sigma)) if fit.inflation is None else fit.inflation
         noise = fit.sigma * np.sqrt(inflation)
-        R = evidence.stacked(1 / noise)[:-1, :-1]
         size = _sizes(fit, design, evidence)
         steps = np.diff(fit.residuals.t)
-        H = _of_the_first(R.T @ R, design.base.n) * np.outer(size, size)
+        if evidence.coloured is None:
+            R = evidence.stacked(1 / noise)[:-1, :-1]
+            H = _of_the_first(R.T @ R, design.base.n) * np.outer(size, size)
+        else:
+            H = _coloured_information(evidence, evidence.coloured, fit.sigma, size)
         return cls(design, H, size, 1 / noise**2, float(1 / np.median(steps[steps > 0])))
 
     @property
@@ -118,6 +121,17 @@ class Recorded:
         # Never zero: what nothing shows has a large variance, not an infinite one.
         squares = np.maximum(squares, max(ROUNDING * squares[-1], np.finfo(float).tiny))
         return squares, (V / squares) @ V.T
+
+
+def _coloured_information(evidence: Evidence, coloured: Array, sigma: Array, size: Array) -> Array:
+    """The inverse of the covariance of weighted least squares, V = C M C, in units of the sizes; see `colour.py`."""
+    A = evidence.stacked(1 / sigma)[:-1, :-1]
+    half = (coloured / sigma[:, None, None]).reshape(-1, A.shape[1]) @ np.linalg.inv(A.T @ A)
+    half = half[:, : len(size)] / size
+    squares, V = scipy.linalg.eigh(half.T @ half, check_finite=False)
+    # What is known to the last digit is not known better than that.
+    information: Array = (V / np.maximum(squares, ROUNDING * squares[-1])) @ V.T
+    return information
 
 
 def _of_the_first(H: Array, n: int) -> Array:
