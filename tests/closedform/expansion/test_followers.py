@@ -88,7 +88,7 @@ def test_what_is_not_derived_is_one_sentence() -> None:
     robot = tf.load("parallelogram")
     with pytest.raises(ModelError, match="loops that are not linear in q"):
         tf.derive(tf.load("four_bar"))
-    with pytest.raises(ModelError, match="assume= and fixed="):
+    with pytest.raises(ModelError, match="nothing can be assumed or fixed"):
         tf.derive(robot, assume={"my_1": 0})
     with pytest.raises(ModelError, match="links and rotors alone"):
         tf.derive(robot, include=["link", "viscous"])
