@@ -42,7 +42,7 @@ ALLOWED = {
     "closedform/model/derive.py": SPARSE,
     "closedform/model/derive_followers.py": SPARSE,
     "closedform/model/model.py": SPARSE,
-    "closedform/model/monomials.py": f"{SPARSE}; {INTEGERS}",
+    "closedform/terms/monomials.py": f"{SPARSE}; {INTEGERS}",
     "closedform/model/storage.py": "a check of a file, with a tolerance",
     "closedform/reduction/reduction.py": SPARSE,
     "closedform/reduction/streaming.py": "bins of a histogram",

@@ -11,8 +11,8 @@ import pytest
 import tauform as tf
 from closedform.arms import relative_error
 from random_robots import random_states, random_tree
-from tauform.closedform.model.monomials import TermProducts
 from tauform.closedform.model.storage import VERSION
+from tauform.closedform.terms.monomials import TermProducts
 
 ALL = ("link", "rotor", "viscous", "coulomb", "offset")
 STEP = 1e-30

@@ -24,10 +24,10 @@ from tauform.closedform.model.equations import (
     bound_equations,
     shown_in_notebook,
 )
-from tauform.closedform.model.monomials import Projection
 from tauform.closedform.model.term_by_term import TermByTerm
 from tauform.closedform.model.terms_by_kind import Breakdown, TermsByKind
 from tauform.closedform.notation import LATEX
+from tauform.closedform.terms.monomials import Projection
 from tauform.deferred import deferred
 from tauform.description.drives.drive import Drive
 from tauform.description.robot import Robot

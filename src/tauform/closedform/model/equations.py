@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from tauform.arrays import Array
 from tauform.closedform.coordinates import Coordinates
-from tauform.closedform.model.written import WrittenNumber, generators
 from tauform.closedform.notation import PLAIN, Notation, digits_of, summed
+from tauform.closedform.terms.written import WrittenNumber, generators
 from tauform.errors import ModelError
 from tauform.escaping.shown import visible
 from tauform.messages import counted

@@ -18,7 +18,6 @@ from tauform.closedform.base.baseset import BaseParameters
 from tauform.closedform.coordinates import Coordinates
 from tauform.closedform.model.binding import bound_model, load_grouping_of, theta_of
 from tauform.closedform.model.bound import BoundModel
-from tauform.closedform.model.echelon import Echelon, echelon_form
 from tauform.closedform.model.equations import (
     NOTEBOOK_DIGITS,
     NOTEBOOK_TERMS,
@@ -28,8 +27,9 @@ from tauform.closedform.model.equations import (
     structure_summary,
 )
 from tauform.closedform.model.geometry import Geometry
-from tauform.closedform.model.monomials import TermProducts
 from tauform.closedform.notation import LATEX
+from tauform.closedform.terms.echelon import Echelon, echelon_form
+from tauform.closedform.terms.monomials import TermProducts
 from tauform.deferred import deferred
 from tauform.description.drives.drive import Drive
 from tauform.description.drives.friction import plain_functions

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from numpy.typing import ArrayLike
 
 from tauform.arrays import AnyArray, Array
-from tauform.closedform.model.matrices import coriolis_matrix, forward_dynamics, mass_matrix
+from tauform.closedform.terms.matrices import coriolis_matrix, forward_dynamics, mass_matrix
 from tauform.errors import SingularMassMatrixError
 from tauform.rigidbody.load import refuse_strong_load
 from tauform.rigidbody.sweeps.evaluation import batched

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tauform.arrays import Array
 from tauform.closedform.coordinates import Coordinates
 from tauform.closedform.model.equations import term_kinds
-from tauform.closedform.model.monomials import Projection, differentiated
+from tauform.closedform.terms.monomials import Projection, differentiated
 from tauform.deferred import deferred
 
 # Kinds of `term_kinds`: the powers of qd and qdd in a term say where its torque comes from.

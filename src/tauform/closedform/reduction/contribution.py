@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from tauform.arrays import Array
 from tauform.closedform.model.bound import BoundModel
 from tauform.closedform.model.equations import term_names
-from tauform.closedform.model.monomials import TermProducts
 from tauform.closedform.profile import Profile, States, usual_temperatures
 from tauform.closedform.reduction.streaming import over_states, sizes
+from tauform.closedform.terms.monomials import TermProducts
 from tauform.deferred import deferred
 from tauform.errors import ModelError
 

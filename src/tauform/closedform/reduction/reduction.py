@@ -18,11 +18,11 @@ from tauform.closedform.model.beside import joint_torque
 from tauform.closedform.model.bound import BoundModel
 from tauform.closedform.model.equations import term_kinds
 from tauform.closedform.model.model import ClosedFormModel
-from tauform.closedform.model.monomials import distinct_columns
 from tauform.closedform.profile import Profile, States
 from tauform.closedform.reduction.contribution import Speed, known_profile, ranked_terms
 from tauform.closedform.reduction.regrouping import Regrouping, all_rows
 from tauform.closedform.reduction.streaming import sizes
+from tauform.closedform.terms.monomials import distinct_columns
 from tauform.errors import ModelError
 from tauform.portable.factorization import least_squares
 from tauform.portable.products import product

@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from tauform.arguments import checked_methods
 from tauform.arrays import AnyArray, Array, read_only
 from tauform.closedform.model.model import ClosedFormModel
-from tauform.closedform.model.monomials import TermProducts
 from tauform.closedform.search.function_sets import FunctionSets, Monomial
+from tauform.closedform.terms.monomials import TermProducts
 from tauform.description.robot import Robot
 from tauform.errors import ModelError
 from tauform.portable.products import product

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tauform.arguments import checked_methods
 from tauform.arrays import Array, fixed_array, read_only
-from tauform.closedform.model.monomials import TermProducts
+from tauform.closedform.terms.monomials import TermProducts
 from tauform.portable.elementwise import sin_cos
 from tauform.portable.products import product
 from tauform.rigidbody.sweeps.evaluation import batched

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from tauform.arrays import AnyArray, Array
 from tauform.closedform.coordinates import Coordinates
 from tauform.closedform.model.beside import Beside
-from tauform.closedform.model.monomials import distinct_columns
+from tauform.closedform.terms.monomials import distinct_columns
 from tauform.codegen.factored.factoring import Integers, Sums
 from tauform.codegen.factored.nesting import Nesting
 from tauform.codegen.minimal.vectors import cos, sin

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from tauform.arrays import AnyArray, Array
-from tauform.closedform.model.matrices import forward_dynamics
+from tauform.closedform.terms.matrices import forward_dynamics
 from tauform.codegen.functions import FUNCTIONS
 from tauform.codegen.functions.function import Algorithm, Function
 from tauform.codegen.functions.inertia import minimal_mass_matrix

@@ -15,7 +15,7 @@ import numpy as np
 
 from tauform.arrays import AnyArray, Array
 from tauform.closedform.model.bound import BoundModel
-from tauform.closedform.model.matrices import forward_dynamics
+from tauform.closedform.terms.matrices import forward_dynamics
 from tauform.codegen.certificate import checked
 from tauform.codegen.conventions import conventions
 from tauform.codegen.factored.factored import (

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from tauform.arrays import AnyArray, Array
 from tauform.closedform.model.bound import BoundModel
-from tauform.closedform.model.matrices import forward_dynamics
 from tauform.closedform.model.model import ClosedFormModel
+from tauform.closedform.terms.matrices import forward_dynamics
 from tauform.codegen.certificate import checked
 from tauform.codegen.factored.factored import functions_of, kinds_of, sums_of
 from tauform.codegen.factored.factoring import Integers

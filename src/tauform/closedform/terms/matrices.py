@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tauform.arrays import AnyArray
-from tauform.closedform.model.monomials import Projection
+from tauform.closedform.terms.monomials import Projection
 from tauform.rigidbody.sweeps.factorization import factorize, solve
 
 

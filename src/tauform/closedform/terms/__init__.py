@@ -1,0 +1,1 @@
+"""Terms of closed forms: products of functions of the coordinates, their evaluation and spelling, echelon form."""
