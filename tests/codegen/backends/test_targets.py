@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 import tauform as tf
-from real_robots import urdf
 from sampling import representatives
 from tauform.codegen.backends.reference import DOUBLE, Reference
 from tauform.codegen.backends.registry import TARGETS, backend
@@ -21,6 +20,15 @@ from tauform.codegen.minimal.problem import has_friction
 from tauform.codegen.program.program import Program
 from tauform.errors import GenerationError, UnknownNameError
 from traced_programs import every_kind, inverse_dynamics
+
+
+def urdf(name: str) -> Path:
+    """A real robot; skips where neither robots nor Pinocchio are installed, as with the oldest dependencies."""
+    pytest.importorskip("pinocchio")
+    from real_robots import urdf as found
+
+    return found(name)
+
 
 FUNCTIONS = ("inverse_dynamics", "mass_matrix", "forward_dynamics")
 ROBOTS: dict[str, Callable[[], tf.Robot]] = {
