@@ -37,7 +37,7 @@ def rows() -> Iterator[Row]:
 
 
 def accuracy(name: str, robot: tf.Robot) -> Iterator[Row]:
-    """Torques and accelerations against Newton-Euler, and how long the evaluation in NumPy takes."""
+    """Torques and accelerations against Newton-Euler, and how long many states take on a kernel."""
     bound = tf.derive(robot).bind(robot)
     q, qd, qdd = np.random.default_rng(0).uniform(-np.pi, np.pi, (3, N_STATES, robot.n_joints))
     tau = tf.textbook.inverse_dynamics(robot, q, qd, qdd)
@@ -50,7 +50,7 @@ def accuracy(name: str, robot: tf.Robot) -> Iterator[Row]:
         repeats=3,
     )
     yield Row(
-        f"evaluate {name}, {N_STATES:,} states in NumPy",
+        f"evaluate {name}, {N_STATES:,} states on a kernel",
         seconds["closed form"],
         seconds["recursive"],
         "tf.textbook.inverse_dynamics, Newton-Euler in NumPy",

@@ -64,7 +64,7 @@ def candidates(
     one: dict[str, Task] = {"tauform kernel, from Python": lambda: kernel(*first)}
     batch: dict[str, Task] = {
         "tauform kernel, one thread": lambda: kernel(q, qd, qdd, out=out),
-        "tauform textbook algorithm in NumPy": lambda: tf.inverse_dynamics(robot, q, qd, qdd),
+        "tauform textbook algorithm in NumPy": lambda: tf.textbook.inverse_dynamics(robot, q, qd, qdd),
     }
     cores = os.cpu_count() or 1
     if cores > 1:
