@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from tauform.codegen.backends.backend import Request, avoiding, with_names
+from tauform.codegen.backends.backend import Backend, Request, avoiding, with_names
 from tauform.codegen.backends.expressions import Spelling, decimal, statements
 from tauform.codegen.backends.reference import DOUBLE, N_STATES, SINGLE, Precision, Reference
 from tauform.codegen.backends.templating import template
@@ -58,6 +58,31 @@ class Dialect:
     index: str
     reserved: frozenset[str]
     stand_ins: str
+
+
+class KernelBackend(Backend):
+    """A language of kernels: the same files, built and checked the same way.
+
+    Attributes:
+        dialect: its words.
+        package: whose templates/ hold device.py, which runs the kernels on what the language is for.
+    """
+
+    dialect: Dialect
+    package: str | None
+    reals = tuple(REALS)
+
+    def files(self, request: Request) -> dict[str, str]:
+        """The kernels, and a check that runs them on this processor and, where there is one, on a device."""
+        return {**kernel_files(request, self.dialect), "device.py": template(self.package, "device.py.txt").template}
+
+    def build_products(self, prefix: str) -> tuple[str, ...]:
+        """The kernels as a library of this processor."""
+        return ("libhost.so",)
+
+    def check_commands(self, prefix: str) -> tuple[Sequence[str], ...]:
+        """The kernels, compiled for this processor and by the language's own compiler where it is installed."""
+        return (("make", "check"),)
 
 
 def kernel_files(request: Request, dialect: Dialect) -> dict[str, str]:

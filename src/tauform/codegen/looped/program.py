@@ -6,7 +6,7 @@ parent's. Row 0 belongs to the base, row i + 1 to body i. What tells two bodies 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 
 from tauform.arrays import AnyArray, Array
-from tauform.codegen.program.port import Port, misfit
-from tauform.codegen.program.program import About, Candidate, Certificate, Op, Program
-from tauform.errors import ShapeError
+from tauform.codegen.program.port import Port
+from tauform.codegen.program.program import About, Candidate, Certificate, Op, Program, ScalarFunction
 from tauform.escaping.shown import visible
 from tauform.portable.elementwise import sin_cos
 
@@ -79,7 +78,7 @@ class Pairs:
 
 
 @dataclass(frozen=True, eq=False)
-class LoopedProgram:
+class LoopedProgram(ScalarFunction):
     """A function of one state as sweeps over bodies.
 
     Attributes:
@@ -144,55 +143,27 @@ class LoopedProgram:
         """Number of operations of these kinds that one call executes."""
         total = sum(program.count(*ops) * times for program, times in self._programs())
         if self.pairs is not None:
-            width = self._width(self.pairs.own)
+            width = self.width(self.pairs.own)
             total += self.n_pairs * (width * (Op.MULTIPLY in ops) + (width - 1) * (Op.ADD in ops))
         return total + self.n * self.turns * ((Op.SIN in ops) + (Op.COS in ops))
 
-    def _width(self, name: str) -> int:
+    def width(self, name: str) -> int:
+        """Numbers in each of the rows of a name."""
         return next(rows.width for rows in self.rows if rows.name == name)
-
-    @cached_property
-    def n_multiplications(self) -> int:
-        """Multiplications and divisions."""
-        return self.count(Op.MULTIPLY, Op.DIVIDE)
-
-    @cached_property
-    def n_additions(self) -> int:
-        """Additions, subtractions and negations."""
-        return self.count(Op.ADD, Op.SUBTRACT, Op.NEGATE)
-
-    @property
-    def n_operations(self) -> int:
-        """Multiplications and additions together."""
-        return self.n_multiplications + self.n_additions
 
     @property
     def n_angles(self) -> int:
         """Pairs of sine and cosine."""
         return self.n * self.turns
 
-    def __call__(self, *arrays: Any) -> Any:
-        """Interpret the loops on NumPy arrays of shape (..., *port.shape): slow, for checks.
-
-        Returns the output array, or a tuple when there are several outputs.
-
-        Raises:
-            ShapeError: the arrays do not fit the ports.
-        """
-        fault = misfit(self.name, self.inputs, arrays)
-        if fault is not None:
-            raise fault
-        given = [np.asarray(array) for array in arrays]
-        try:
-            batch = np.broadcast_shapes(*(array.shape[:-1] for array in given))
-        except ValueError as error:
-            raise ShapeError(f"{self.name}: the leading dimensions do not fit ({error})") from None
-        dtype = np.result_type(np.float32, *given)
+    def interpreted(self, arrays: Sequence[AnyArray], batch: tuple[int, ...]) -> list[AnyArray]:
+        """The outputs (*batch, *port.shape) for arrays that fit the ports."""
+        dtype = np.result_type(np.float32, *arrays)
         rows = {own.name: self._empty(own, batch, dtype) for own in self.rows}
-        for port, array in zip(self.inputs, given, strict=True):
+        for port, array in zip(self.inputs, arrays, strict=True):
             _fill(rows[port.name], array)
         if self.turns:
-            for name, values in zip((SINE, COSINE), sin_cos(np.asarray(given[0], dtype)), strict=True):
+            for name, values in zip((SINE, COSINE), sin_cos(np.asarray(arrays[0], dtype)), strict=True):
                 _fill(rows[name], values)
         if self.opening is not None:
             self._straight(self.opening, rows)
@@ -201,8 +172,7 @@ class LoopedProgram:
         matrices = {} if self.pairs is None else {self.pairs.output: self._matrix(self.pairs, rows)}
         if self.closing is not None:
             self._straight(self.closing, rows)
-        outputs = [matrices[p.name] if p.name in matrices else _joints(rows[p.name]) for p in self.outputs]
-        return outputs[0] if len(outputs) == 1 else tuple(outputs)
+        return [matrices[p.name] if p.name in matrices else _joints(rows[p.name]) for p in self.outputs]
 
     def _empty(self, rows: Rows, batch: tuple[int, ...], dtype: Any) -> AnyArray:
         array = np.zeros((self.n + 1, *batch, rows.width), dtype)

@@ -6,7 +6,7 @@ Programs are built with `tauform.codegen.program.graph` and ordered by `tauform.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
@@ -133,8 +133,64 @@ class About:
     has_friction: bool = False
 
 
+class ScalarFunction:
+    """A function of one state in scalar operations, in a straight line or in loops over bodies."""
+
+    name: str
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
+
+    def count(self, *ops: Op) -> int:
+        """Number of operations of these kinds that one call executes."""
+        raise NotImplementedError
+
+    def interpreted(self, arrays: Sequence[AnyArray], batch: tuple[int, ...]) -> list[AnyArray]:
+        """The outputs (*batch, *port.shape) for arrays that fit the ports."""
+        raise NotImplementedError
+
+    @cached_property
+    def n_multiplications(self) -> int:
+        """Multiplications and divisions."""
+        return self.count(Op.MULTIPLY, Op.DIVIDE)
+
+    @cached_property
+    def n_additions(self) -> int:
+        """Additions, subtractions, and negations that no sign could absorb."""
+        return self.count(Op.ADD, Op.SUBTRACT, Op.NEGATE)
+
+    @cached_property
+    def n_operations(self) -> int:
+        """Multiplications and additions together."""
+        return self.n_multiplications + self.n_additions
+
+    @cached_property
+    def n_functions(self) -> int:
+        """sin, cos, square roots, exponentials and hyperbolic tangents."""
+        return self.count(*FUNCTIONS)
+
+    def __call__(self, *arrays: Any) -> Any:
+        """Interpret the operations on NumPy arrays of shape (..., *port.shape): slow, for checks.
+
+        Returns the output array, or a tuple when there are several outputs.
+
+        Raises:
+            ShapeError: the arrays do not fit the ports.
+        """
+        fault = misfit(self.name, self.inputs, arrays)
+        if fault is not None:
+            raise fault
+        given = [np.asarray(array) for array in arrays]
+        leading = [a.shape[: a.ndim - len(p.shape)] for a, p in zip(given, self.inputs, strict=True)]
+        try:
+            batch = np.broadcast_shapes(*leading)
+        except ValueError as error:
+            raise ShapeError(f"{self.name}: the leading dimensions do not fit ({error})") from None
+        outputs = self.interpreted(given, batch)
+        return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+
 @dataclass(frozen=True, eq=False)
-class Program(Displayed):
+class Program(ScalarFunction, Displayed):
     """A straight-line function from input arrays to output arrays of one state.
 
     Attributes:
@@ -200,59 +256,25 @@ class Program(Displayed):
                 found.add(value)
         return frozenset(found)
 
-    @cached_property
-    def n_multiplications(self) -> int:
-        """Multiplications and divisions."""
-        return self.count(Op.MULTIPLY, Op.DIVIDE)
-
-    @cached_property
-    def n_additions(self) -> int:
-        """Additions, subtractions, and negations that no sign could absorb."""
-        return self.count(Op.ADD, Op.SUBTRACT, Op.NEGATE)
-
-    @cached_property
-    def n_operations(self) -> int:
-        """Multiplications and additions together."""
-        return self.n_multiplications + self.n_additions
-
-    @cached_property
-    def n_functions(self) -> int:
-        """sin, cos, square roots, exponentials and hyperbolic tangents."""
-        return self.count(*FUNCTIONS)
-
     @property
     def n_angles(self) -> int:
         """Pairs of sine and cosine: both of one angle share their cost."""
         return len({i.args[0] for i in self.instructions if i.op in (Op.SIN, Op.COS)})
 
-    def __call__(self, *arrays: Any) -> Any:
-        """Interpret the program on NumPy arrays of shape (..., *port.shape): slow, for checks.
-
-        Returns the output array, or a tuple when there are several outputs.
-
-        Raises:
-            ShapeError: the arrays do not fit the ports.
-        """
-        fault = misfit(self.name, self.inputs, arrays)
-        if fault is not None:
-            raise fault
-        flat = [
-            np.asarray(a).reshape(*np.shape(a)[: np.ndim(a) - len(p.shape)], p.size)
-            for a, p in zip(arrays, self.inputs, strict=True)
-        ]
-        try:
-            batch = np.broadcast_shapes(*(a.shape[:-1] for a in flat))
-        except ValueError as error:
-            raise ShapeError(f"{self.name}: the leading dimensions do not fit ({error})") from None
+    def interpreted(self, arrays: Sequence[AnyArray], batch: tuple[int, ...]) -> list[AnyArray]:
+        """The outputs (*batch, *port.shape) for arrays that fit the ports."""
         # The lanes of a vector are an axis before those of the batch, which every input must have for that.
         # Leading ones: an input without batch dimensions is the same for all states.
-        flat = [a.reshape((1,) * (len(batch) + 1 - a.ndim) + a.shape) for a in flat]
+        flat = []
+        for array, port in zip(arrays, self.inputs, strict=True):
+            own = array.shape[: array.ndim - len(port.shape)]
+            flat.append(array.reshape((1,) * (len(batch) - len(own)) + own + (port.size,)))
         values = self.values(flat)
         outputs = []
         for port, result in zip(self.outputs, self.results, strict=True):
             entries = [np.broadcast_to(values[k], batch) for k in result]
             outputs.append(np.stack(entries, axis=-1).reshape((*batch, *port.shape)))
-        return outputs[0] if len(outputs) == 1 else tuple(outputs)
+        return outputs
 
     def values(self, flat: list[AnyArray]) -> list[Any]:
         """The value of each instruction, from flat inputs (..., size)."""

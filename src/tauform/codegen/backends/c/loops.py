@@ -39,7 +39,7 @@ def _statements(program: LoopedProgram, real: RealType, prefix: str) -> Iterator
             width = f"[{rows.width}]" if rows.width > 1 else ""
             yield f"    {real.name} {_array(rows.name)}[{program.n + 1}]{width};"
     if program.pairs is not None:
-        yield f"    {real.name} columns[{_width(program, program.pairs.carrier)}][{program.n + 1}];"
+        yield f"    {real.name} columns[{program.width(program.pairs.carrier)}][{program.n + 1}];"
     yield "    int i;"
     yield ""
     yield "    /* inputs are copied before anything is written: arrays may be the same */"
@@ -84,10 +84,6 @@ def _joints(rows: str) -> str:
 
 def _copied(program: LoopedProgram, arguments: str, rows: str) -> str:
     return f"    (void)memcpy({arguments}, {program.n}u*sizeof {_array(rows)}[0]);"
-
-
-def _width(program: LoopedProgram, name: str) -> int:
-    return next(rows.width for rows in program.rows if rows.name == name)
 
 
 def _constants(program: LoopedProgram, real: RealType) -> Iterator[str]:
@@ -176,7 +172,7 @@ def _step(program: LoopedProgram, sweep: Sweep, step: Program, real: RealType) -
         if pointer not in used:
             continue
         const = "" if pointer in written else "const "
-        address = "&" if _width(program, place.rows) == 1 else ""
+        address = "&" if program.width(place.rows) == 1 else ""
         row = f"{address}{_array(place.rows)}[{'parents[i]' if place.of_parent else 'i'}]"
         yield f"    {const}{real.name} *const {pointer} = {row};"
     yield body.rstrip("\n")
@@ -187,7 +183,7 @@ def _pairs(program: LoopedProgram, pairs: Pairs, real: RealType) -> Iterator[str
 
     In a chain all bodies before one carry it: their axes stand side by side, so that the loop becomes vector code.
     """
-    n, width = program.n, _width(program, pairs.carrier)
+    n, width = program.n, program.width(pairs.carrier)
     own, carrier, M = _array(pairs.own), _array(pairs.carrier), pairs.output
     is_chain = program.parents == tuple(range(n))
     # Component by component, so that neighbours in memory are neighbours in the loop.

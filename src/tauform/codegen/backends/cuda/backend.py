@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from tauform.codegen.backends.backend import Backend, Request
-from tauform.codegen.backends.kernels import REALS, Dialect, kernel_files
-from tauform.codegen.backends.templating import template
+from tauform.codegen.backends.kernels import Dialect, KernelBackend
 
 # Words of C++ and CUDA that C allows as names, and what kernels call.
 RESERVED = frozenset(
@@ -41,23 +37,16 @@ static const Item blockDim{1}, threadIdx{0};
 )
 
 
-class Cuda(Backend):
+class Cuda(KernelBackend):
     """The backend."""
 
     title = "CUDA"
-    reals = tuple(REALS)
-
-    def files(self, request: Request) -> dict[str, str]:
-        """The kernels, and a check that runs them on this processor and compiles them by NVRTC."""
-        return {**kernel_files(request, DIALECT), "device.py": template(__package__, "device.py.txt").template}
+    dialect = DIALECT
+    package = __package__
 
     def build_products(self, prefix: str) -> tuple[str, ...]:
         """The kernels as a library of this processor, and as NVRTC compiles them."""
-        return ("libhost.so", f"{prefix}.ptx")
-
-    def check_commands(self, prefix: str) -> tuple[Sequence[str], ...]:
-        """The kernels, compiled for this processor and run; compiled by NVRTC where it is installed."""
-        return (("make", "check"),)
+        return (*super().build_products(prefix), f"{prefix}.ptx")
 
 
 BACKEND = Cuda()

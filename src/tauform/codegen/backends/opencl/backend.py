@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from tauform.codegen.backends.backend import Backend, Request
-from tauform.codegen.backends.kernels import REALS, Dialect, kernel_files
-from tauform.codegen.backends.templating import template
+from tauform.codegen.backends.kernels import Dialect, KernelBackend
 
 # Words of OpenCL C that C allows as names, and what kernels call.
 RESERVED = frozenset(
@@ -37,23 +33,12 @@ static std::size_t get_global_id(unsigned)
 )
 
 
-class OpenCL(Backend):
+class OpenCL(KernelBackend):
     """The backend."""
 
     title = "OpenCL"
-    reals = tuple(REALS)
-
-    def files(self, request: Request) -> dict[str, str]:
-        """The kernels, and a check that runs them here and on a device."""
-        return {**kernel_files(request, DIALECT), "device.py": template(__package__, "device.py.txt").template}
-
-    def build_products(self, prefix: str) -> tuple[str, ...]:
-        """The kernels as a library of this processor."""
-        return ("libhost.so",)
-
-    def check_commands(self, prefix: str) -> tuple[Sequence[str], ...]:
-        """The kernels, compiled for this processor and by OpenCL where it is installed, and run."""
-        return (("make", "check"),)
+    dialect = DIALECT
+    package = __package__
 
 
 BACKEND = OpenCL()
