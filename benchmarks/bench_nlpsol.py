@@ -22,7 +22,7 @@ TITLE = (
     "computeRNEADerivatives behind the same interface, compiled alike. First alone, mapped over 50 knots; then inside "
     "nlpsol: IPOPT, quasi-Newton, a motion of 50 knots with torque limits, 40 iterations, processor times as nlpsol "
     "states them. CasADi's own Jacobian multiplies the external's by 3 n directions; with blocks, it is given as the "
-    "option jac_g (docs/howto/frameworks.md)."
+    "option jac_g (docs/targets/frameworks.md)."
 )
 ARMS = {"kr6_r700": 60.0, "panda": 25.0}  # torque limits [N m]
 KNOTS, SOLVES = 50, 12

@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Any
 
 SECTION = "How to"
-# Pages of targets that are more than a language.
-TARGETS = ("ros2", "fmu", "gpu", "simulink", "webassembly")
 HELP = re.compile(r"^<!-- help: ([\w-]+) -->$", re.MULTILINE)
 # What a verb does has a page of its own for those who call it from Python or write its files.
 IN_PYTHON = {
@@ -27,7 +25,7 @@ def on_config(config: Any) -> Any:
     section = next(entry for entry in config.nav if SECTION in entry)
     written = {path.stem for path in (Path(config.docs_dir) / "howto").glob("*.md")}
     section[SECTION] = []
-    further = ("embedded", *TARGETS, "online", "frameworks", "notebook", "control")
+    further = ("online", "notebook", "control")
     for name in dict.fromkeys(("command_line", "model", *VERBS, *further)):
         section[SECTION] += [f"howto/{name}.md"] if name in written else []
         section[SECTION] += [IN_PYTHON[name]] if name in IN_PYTHON else []

@@ -101,7 +101,7 @@ def _reduction() -> Iterator[Quote]:
 
 def _embedded() -> Iterator[Quote]:
     """One call on a microcontroller, on the page about them."""
-    page = "docs/howto/embedded.md"
+    page = "docs/targets/embedded.md"
     for k, arm in enumerate(("kr6_r700", "lbr7", "panda", "xarm7")):
         row = ("embedded", f"Cortex-M4F, {arm}, inverse_dynamics, float")
         yield Quote(page, cell("instructions", k), *row, "ours", "CasADi")

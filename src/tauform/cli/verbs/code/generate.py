@@ -252,5 +252,5 @@ def _others(programs: Sequence[AnyProgram]) -> list[Any]:
 def _next_steps(folder: Path, files: Sequence[Path], check: str) -> list[Any]:
     from rich.text import Text
 
-    names = ", ".join(path.name for path in files)
+    names = ", ".join(path.resolve().relative_to(folder.resolve()).as_posix() for path in files)
     return [Text(f"Wrote {folder}: {names}"), Text(f"Next: {check}", style="bold")]
