@@ -1,4 +1,4 @@
-"""Nobody counts columns of parameters or reads their names: the layout is asked (docs/architecture.md)."""
+"""Nobody counts columns of parameters or rows of E, or reads names: the layout is asked (docs/architecture.md)."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ LAYOUT = Path("description/layout.py")
 # Parameters of a link and of a link with its joint, times a number of bodies or the place of one.
 SIZES = (10, 14)
 BODIES = {"n", "n_bodies", "n_joints", "n_links", "i", "j", "k", "body", "bodies", "link", "parent", "joint"}
+# Rows of E, which `Generators` of closedform/generators.py knows.
+EXPONENTS = {"exponents", "E"}
 # Ways to take a name such as IzzR_2 apart.
 TAKEN_APART = {"split": "_", "rsplit": "_", "partition": "_", "rpartition": "_", "rstrip": "R", "removesuffix": "R"}
 KINDS = ("m", "I", "F", "K")
@@ -29,9 +31,12 @@ def faults(source: str) -> list[str]:
 def _faults_of(node: ast.AST) -> Iterator[tuple[int, str]]:
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
         for one, other in ((node.left, node.right), (node.right, node.left)):
-            name = other.id if isinstance(other, ast.Name) else other.attr if isinstance(other, ast.Attribute) else ""
-            if isinstance(one, ast.Constant) and one.value in SIZES and name in BODIES:
-                yield node.lineno, f"{one.value} * {name}"
+            if isinstance(one, ast.Constant) and one.value in SIZES and _name(other) in BODIES:
+                yield node.lineno, f"{one.value} * {_name(other)}"
+    if isinstance(node, ast.Subscript) and _name(node.value) in EXPONENTS:
+        for product in ast.walk(node.slice):
+            if isinstance(product, ast.BinOp) and isinstance(product.op, ast.Mult):
+                yield node.lineno, ast.unparse(node)
     if isinstance(node, ast.Call):
         function = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
         given = [arg.value for arg in node.args if isinstance(arg, ast.Constant)]
@@ -41,6 +46,10 @@ def _faults_of(node: ast.AST) -> Iterator[tuple[int, str]]:
             yield node.lineno, "divmod(..., 4)"
         if function == "startswith" and given and str(given[0]).startswith(KINDS) and str(given[0]).endswith("_"):
             yield node.lineno, f'.startswith("{given[0]}")'
+
+
+def _name(node: ast.AST) -> str:
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
 
 
 def test_package_asks_the_layout() -> None:
@@ -59,6 +68,8 @@ def test_package_asks_the_layout() -> None:
         'kind, number = name.rsplit("_", 1)',
         'kinds = {name.split("_")[0].rstrip("R") for name in names}',
         'viscous = name.startswith("Fv_")',
+        "rates = model.exponents[3 * n :]",
+        "E[[i, n + i, 2 * n + i]] = powers",
     ],
 )
 def test_old_ways_are_found(line: str) -> None:

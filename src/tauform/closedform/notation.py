@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tauform.closedform.coordinates import Coordinates
+from tauform.closedform.generators import Generators
 from tauform.description.layout import Parameter
 from tauform.escaping.markup import latex_symbol
 
@@ -51,8 +52,7 @@ class Notation:
         self, exponents: NDArray[np.int8], coordinates: Coordinates | None = None, digits: int | None = None
     ) -> tuple[str, ...]:
         """The product of each column of E, empty where all exponents are zero."""
-        # Rows of E: q, sin, cos, qd, qdd of n joints each.
-        n = len(exponents) // 5
+        n = Generators.of(exponents).n
         own = coordinates or Coordinates.plain(n)
         names = [self._generator(k, i, own, digits) for k in range(len(self.generators)) for i in range(n)]
         powers = [[self.raised(names[i], int(column[i])) for i in np.flatnonzero(column)] for column in exponents.T]

@@ -19,6 +19,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from tauform.arrays import Array
+from tauform.closedform.generators import Generators
 from tauform.description.joint_types import JointType
 from tauform.description.transform import exact_sin_cos
 from tauform.errors import ModelError
@@ -91,12 +92,13 @@ def _sorted(
     """Terms that are left, in the order gravity, accelerations, velocities; within each by their functions."""
     used = sum(np.diff(matrix.indptr) for matrix in torques) > 0
     order = sorted(np.flatnonzero(used).tolist(), key=lambda k: (_rank(keys[k][0], n), keys[k][1]))
-    E = np.zeros((5 * n, len(order)), dtype=np.int8)
+    rows = Generators(n)
+    E = np.zeros((rows.size, len(order)), dtype=np.int8)
     for column, k in enumerate(order):
         rate, monomial = keys[k]
         # (joint, function) to the paper's rows: all q, then all sines, all cosines.
-        E[: 3 * n, column] = np.reshape(monomial, (n, 3)).T.reshape(-1)
-        E[3 * n :, column] = rate
+        E[rows.functions, column] = np.reshape(monomial, (n, 3)).T.reshape(-1)
+        E[rows.rates, column] = rate
     stacked = scipy.sparse.vstack([matrix[order] for matrix in torques]).tocsr()
     stacked.sort_indices()
     return Followed(E, stacked, scale)
@@ -142,12 +144,12 @@ class _Expansion:
 
     def monomial(self, exponents: Monomial) -> Polynomial:
         """Of exponents of all q, all sines and all cosines of the tree's joints."""
-        n_bodies = len(self.F)
+        rows = Generators(len(self.F))
         total: Polynomial = self.one
         prefix: tuple[int, ...] = ()
         # Joint by joint: monomials that begin alike share their products.
-        for i in range(n_bodies):
-            powers = exponents[i], exponents[n_bodies + i], exponents[2 * n_bodies + i]
+        for i in range(rows.n):
+            powers = [exponents[k] for k in rows.of_joint(i)]
             prefix = (*prefix, *powers)
             if any(powers):
                 if prefix not in self._known:

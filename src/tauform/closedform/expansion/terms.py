@@ -27,6 +27,7 @@ from tauform.closedform.expansion.sweep import (
     VISCOUS,
     KeyLayout,
 )
+from tauform.closedform.generators import Generators
 from tauform.description.joint_types.functions import N_DIGITS
 from tauform.description.robot import Robot
 from tauform.portable.correct import power
@@ -193,15 +194,16 @@ def _velocity_pairs(n: int) -> list[tuple[int, int]]:
 def _exponents(terms: Keys, layout: KeyLayout, robot: Robot) -> NDArray[np.int8]:
     n = layout.n
     acceleration, monomial = np.divmod(terms, layout.n_monomials)
-    E = np.zeros((5 * n, len(terms)), dtype=np.int8)
+    rows = Generators(n)
+    E = np.zeros((rows.size, len(terms)), dtype=np.int8)
     for i, joint in enumerate(robot.joints):
         digit = monomial // layout.step(i) % N_DIGITS
-        E[[i, n + i, 2 * n + i]] = joint.type.functions.exponents[digit].T
+        E[rows.of_joint(i)] = joint.type.functions.exponents[digit].T
     rates = np.zeros((2 * n, 1 + n + n * (n + 1) // 2), dtype=np.int8)  # exponents of qd, qdd in each acceleration
     rates[n + np.arange(n), 1 + np.arange(n)] = 1
     for k, (i, j) in enumerate(_velocity_pairs(n), start=1 + n):
         rates[i, k] += 1
         rates[j, k] += 1
-    E[3 * n :] = rates[:, acceleration]
+    E[rows.rates] = rates[:, acceleration]
     E.setflags(write=False)
     return E

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from tauform.arrays import Array
 from tauform.closedform.coordinates import Coordinates
+from tauform.closedform.generators import Generators
 from tauform.closedform.notation import PLAIN, Notation, digits_of, summed
 from tauform.closedform.terms.written import WrittenNumber, generators
 from tauform.errors import ModelError
@@ -122,9 +123,9 @@ def structure_summary(model: ClosedFormModel) -> str:
 
 def term_kinds(exponents: NDArray[np.int8]) -> NDArray[np.int64]:
     """Kind of each term by its factor: 0 gravity, 1 acceleration, 2 squared velocity, 3 product of velocities."""
-    n = len(exponents) // 5
+    rows = Generators.of(exponents)
     # A term is linear in qdd or at most quadratic in qd, never both.
-    qd, qdd = exponents[3 * n : 4 * n], exponents[4 * n :]
+    qd, qdd = exponents[rows.velocities], exponents[rows.accelerations]
     # A squared velocity has exponent 2; what else has velocities is a product of two of them.
     return np.where(qdd.any(axis=0), 1, np.where((qd == 2).any(axis=0), 2, 3 * qd.any(axis=0)))
 

@@ -16,6 +16,7 @@ from tauform.archives import read_archive
 from tauform.arrays import LARGEST, read_only
 from tauform.closedform.base.baseset import BaseParameters
 from tauform.closedform.coordinates import Coordinates
+from tauform.closedform.generators import Generators
 from tauform.closedform.model.bound import BoundModel
 from tauform.closedform.model.geometry import Geometry
 from tauform.closedform.model.model import ClosedFormModel
@@ -101,7 +102,7 @@ def write_mat(bound: BoundModel, path: str | PathLike[str]) -> None:
     P = model.reduction.transpose(1, 2, 0).copy()
     # The toolbox multiplies terms of gravity by its own constant.
     # Terms without velocity and acceleration are those of gravity.
-    P[~model.exponents[3 * n :].any(axis=0)] /= TOOLBOX_GRAVITY
+    P[~model.exponents[Generators(n).rates].any(axis=0)] /= TOOLBOX_GRAVITY
     arrays = {
         "E": model.exponents.astype(np.uint8),
         "P": P,
@@ -194,7 +195,7 @@ def _check_arrays(facts: dict[str, Any], arrays: dict[str, Any]) -> None:
     n_terms, n_entries = exponents.shape[1], len(arrays["reduction_data"])
     # Shapes follow from each other: with all of them right, no evaluation can index outside an array.
     expected: dict[str, tuple[str, tuple[int, ...]]] = {
-        "exponents": ("i", (5 * n, n_terms)),
+        "exponents": ("i", (Generators(n).size, n_terms)),
         "parent_from_joint": ("f", (n, 4, 4)),
         "gravity": ("f", (3,)),
         "reduction_data": ("f", (n_entries,)),

@@ -14,6 +14,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from tauform.arrays import Array, Mask, read_only
+from tauform.closedform.generators import Generators
 from tauform.closedform.model.beside import joint_torque
 from tauform.closedform.model.bound import BoundModel
 from tauform.closedform.model.equations import term_kinds
@@ -154,7 +155,7 @@ def load_gain(bound: BoundModel, states: States) -> Array:
 
 def _entries(exponents: NDArray[np.int8], kept: Mask, completed: Completed | None) -> Mask:
     """(n, p) coefficients to keep: those of the kept terms, and what must or may stay with them."""
-    n = len(exponents) // 5
+    n = Generators.of(exponents).n
     # Completing may break the symmetry and mirroring may ask for more: repeat until neither adds anything.
     entries = _mirrored(exponents, np.tile(kept, (n, 1)))
     while completed is not None:
@@ -167,15 +168,15 @@ def _entries(exponents: NDArray[np.int8], kept: Mask, completed: Completed | Non
 
 def _mirrored(exponents: NDArray[np.int8], entries: Mask) -> Mask:
     """(n, p) entries; one of the mass matrix stays if it is kept on either side of the diagonal."""
-    n = len(exponents) // 5
+    rows = Generators.of(exponents)
     of_inertia = np.flatnonzero(term_kinds(exponents) == ACCELERATION)
     if not len(of_inertia):
         return entries
     # Entries of M with the same function of q form a matrix of their own, which must stay symmetric.
-    monomial = distinct_columns(exponents[: 3 * n, of_inertia])[1]
+    monomial = distinct_columns(exponents[rows.functions, of_inertia])[1]
     # The acceleration that a term multiplies is its column of the mass matrix; the joint is its row.
-    column = np.argmax(exponents[4 * n :, of_inertia], axis=0)
-    matrices = np.zeros((monomial.max() + 1, n, n), dtype=bool)
+    column = np.argmax(exponents[rows.accelerations, of_inertia], axis=0)
+    matrices = np.zeros((monomial.max() + 1, rows.n, rows.n), dtype=bool)
     matrices[monomial, :, column] = entries[:, of_inertia].T
     matrices |= np.swapaxes(matrices, 1, 2)
     mirrored = entries.copy()

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tauform.arguments import Natural
 from tauform.arrays import Array, read_only
+from tauform.closedform.generators import Generators
 from tauform.closedform.search.function_sets import Acceleration, FunctionSets, Monomial
 from tauform.closedform.search.sampled_model import SampledModel, values_of
 from tauform.description.robot import Robot
@@ -218,7 +219,9 @@ class _Search:
         largest = np.abs(coefficients).max(initial=0.0)
         # What is left of zeros after solving would look like terms.
         coefficients[np.abs(coefficients) <= NEGLIGIBLE * largest] = 0.0
-        exponents = np.array([(*np.array(f).T.ravel(), *a) for f, a in terms], dtype=np.int8).reshape(len(terms), 5 * n)
+        exponents = np.array([(*np.array(f).T.ravel(), *a) for f, a in terms], dtype=np.int8).reshape(
+            len(terms), Generators(n).size
+        )
         pivots, grouping = _grouped(coefficients.reshape(-1, m))
         frozen = read_only_exponents(exponents.T)
         return SampledModel(names, frozen, read_only(coefficients), pivots, read_only(grouping))

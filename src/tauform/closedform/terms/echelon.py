@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tauform.arrays import Array
+from tauform.closedform.generators import Generators
 from tauform.portable.factorization import in_order, inverse
 from tauform.portable.products import product
 
@@ -45,8 +46,8 @@ def echelon_form(reduction: Array, exponents: NDArray[np.int8], gravity: Array, 
     # The paper writes g as a factor of its own, so that entries of gravity terms are simple numbers too.
     largest = int(np.argmax(np.abs(gravity)))
     g = float(gravity[largest]) if gravity[largest] else 1.0
-    # Neither velocities nor accelerations (rows from 3 n on): a gravity term.
-    is_gravity = exponents[3 * n :].max(axis=0) == 0
+    # A term without rates is gravity's.
+    is_gravity = exponents[Generators(n).rates].max(axis=0) == 0
     rows = np.where(is_gravity[None, :, None], reduction / g, reduction).reshape(n * n_terms, n_base)
     # Friction comes last, so that it is chosen only where nothing else tells it.
     known = np.concatenate([rows, joint_terms.reshape(-1, n_base)])

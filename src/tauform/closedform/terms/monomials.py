@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from tauform.arrays import AnyArray, Array
 from tauform.closedform.coordinates import Coordinates
+from tauform.closedform.generators import Generators
 from tauform.portable.elementwise import sin_cos
 
 Indices = NDArray[np.int64]
@@ -61,12 +62,12 @@ class TermProducts:
     @classmethod
     def of(cls, exponents: NDArray[np.int8], coordinates: Coordinates | None = None) -> TermProducts:
         """Monomials of the exponent matrix E (5 n, p), of q itself if no coordinates are given."""
-        n = len(exponents) // 5
+        rows = Generators.of(exponents)
+        n = rows.n
         place = np.zeros(exponents.shape[1], dtype=np.int64)
         stages = []
         for i in range(n):
-            # Rows q_i, sin q_i, cos q_i: the functions of this joint alone.
-            functions, factor = distinct_columns(exponents[[i, n + i, 2 * n + i]])
+            functions, factor = distinct_columns(exponents[rows.of_joint(i)])
             # A joint that no term depends on (the first about a vertical axis) adds no stage.
             if not functions.any():
                 continue
@@ -74,7 +75,7 @@ class TermProducts:
             distinct, place = np.unique(place * functions.shape[1] + factor, return_inverse=True)
             parents, factors = np.divmod(distinct, functions.shape[1])
             stages.append(ProductStage(i, functions, parents, factors))
-        rates, acceleration = distinct_columns(exponents[3 * n :])
+        rates, acceleration = distinct_columns(exponents[rows.rates])
         return cls(n, tuple(stages), place, acceleration, rates, coordinates or Coordinates.plain(n))
 
     @property
@@ -154,18 +155,18 @@ def differentiated(
     exponents: NDArray[np.int8], coefficients: Array, coordinates: Coordinates
 ) -> tuple[NDArray[np.int8], Array]:
     """E and coefficients of d/dt of terms whose rates stay as they are: each term by each joint, times its velocity."""
-    n = len(exponents) // 5
+    rows = Generators.of(exponents)
     # Empty beginnings keep the shapes where there is nothing to differentiate.
     columns, factors = [exponents[:, :0]], [coefficients[:, :0]]
-    for i in range(n):
-        q, s, c = i, n + i, 2 * n + i
+    for i in range(rows.n):
+        q, s, c = rows.of_joint(i)
         # x' = scale qd, sin' = cos x', cos' = -sin x'
         for source, target, sign in ((q, None, 1.0), (s, c, 1.0), (c, s, -1.0)):
             present = np.flatnonzero(exponents[source])
             slopes = exponents[:, present].copy()
             # d/dt x^k = k x^(k-1) x': one power less, times the inner derivative and the velocity.
             slopes[source] -= 1
-            slopes[3 * n + i] += 1
+            slopes[rows.velocity(i)] += 1
             if target is not None:
                 slopes[target] += 1
             columns.append(slopes)

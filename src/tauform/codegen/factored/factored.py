@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from tauform.arrays import AnyArray, Array
 from tauform.closedform.coordinates import Coordinates
+from tauform.closedform.generators import Generators
 from tauform.closedform.model.beside import Beside
 from tauform.closedform.terms.monomials import distinct_columns
 from tauform.codegen.factored.factoring import Integers, Sums
@@ -102,7 +103,7 @@ def factored_mass_matrix(bound: ClosedForm, q: AnyArray) -> list[list[Any]]:
     # Terms in qdd alone: D is their coefficient matrix, entry by entry.
     row, term = np.nonzero(bound.coefficients * (kinds_of(bound) == 1))
     # The acceleration that a term multiplies names its column of the mass matrix.
-    column = np.argmax(bound.exponents[4 * n :, term], axis=0)
+    column = np.argmax(bound.exponents[Generators(n).accelerations, term], axis=0)
     # one of each symmetric pair; of a fixed joint the terms hold the row alone
     chosen = (row <= column) | ~np.isin(row, bound.moving)
     row, column, term = row[chosen], column[chosen], term[chosen]
@@ -149,9 +150,9 @@ def sums_of(
     """Entries over one variable for each joint and one for products of rates, and the powers of each function."""
     # Exponents are decoded once per term, not once per entry.
     used, place = np.unique(term, return_inverse=True)  # a term has an entry in several outputs
-    n, E = len(bound.exponents) // 5, bound.exponents[:, used]
-    rows = [[i, n + i, 2 * n + i] for i in range(n)] + [list(range(3 * n, 5 * n))] * with_rates
-    powers, digits = zip(*(_distinct(E[own]) for own in rows), strict=True)
+    rows, E = Generators.of(bound.exponents), bound.exponents[:, used]
+    variables = [E[rows.of_joint(i)] for i in range(rows.n)] + [E[rows.rates]] * with_rates
+    powers, digits = zip(*(_distinct(own) for own in variables), strict=True)
     return Sums(outputs, np.array(digits)[:, place], values), list(powers)
 
 
@@ -192,6 +193,6 @@ def _with_friction(bound: ClosedForm, torques: list[Any], qd: AnyArray) -> list[
 
 def kinds_of(bound: Terms) -> Integers:
     """0 for gravity, 1 for accelerations, 2 for velocities."""
-    n = len(bound.exponents) // 5
-    kind: Integers = bound.exponents[3 * n :].sum(axis=0)
+    # Terms are linear in qdd or quadratic in qd, so that their degree in the rates tells them apart.
+    kind: Integers = bound.exponents[Generators.of(bound.exponents).rates].sum(axis=0)
     return kind

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tauform.arrays import AnyArray, Array
+from tauform.closedform.generators import Generators
 from tauform.closedform.model.bound import BoundModel
 from tauform.closedform.model.model import ClosedFormModel
 from tauform.closedform.terms.matrices import forward_dynamics
@@ -183,7 +184,7 @@ class _Traced:
         bound, n = self.bound, self.bound.n_joints
         entries = self._entries.where(kinds_of(bound)[self._entries.term] == ACCELERATIONS)
         # A term of the mass matrix has the acceleration of exactly one joint: its column.
-        column = np.argmax(bound.exponents[4 * n :, entries.term], axis=0)
+        column = np.argmax(bound.exponents[Generators(n).accelerations, entries.term], axis=0)
         # one of each symmetric pair; of a fixed joint the terms hold the row alone
         chosen = (entries.joint <= column) | ~np.isin(entries.joint, bound.moving)
         entries, column = entries.where(chosen), column[chosen]

@@ -102,7 +102,7 @@ def _kernel(jax: Any, program: Program, derivatives: Program | None) -> Callable
         changes = []
         for output in program.outputs:
             # d out = sum over the inputs of J_k d in_k, linear in the rates, so that JAX can transpose it
-            terms = [_times(jnp, next(blocks), rate, output, p) for rate, p in zip(rates, program.inputs, strict=True)]
+            terms = [_times(next(blocks), rate, output, p) for rate, p in zip(rates, program.inputs, strict=True)]
             changes.append(sum(terms[1:], start=terms[0]))
         return call(*arrays), changes[0] if len(changes) == 1 else tuple(changes)
 
@@ -114,7 +114,7 @@ def _kernel(jax: Any, program: Program, derivatives: Program | None) -> Callable
     return checked
 
 
-def _times(jnp: Any, block: Any, rate: Any, output: Port, port: Port) -> Any:
+def _times(block: Any, rate: Any, output: Port, port: Port) -> Any:
     """J d in, over the last dimensions of the input."""
     batch = rate.shape[: rate.ndim - len(port.shape)]
     matrix = block.reshape(*batch, output.size, port.size)

@@ -38,7 +38,6 @@ from tauform.rigidbody.sweeps.evaluation import RATE_OF
 MAX_NODES = 100_000
 # Graphs that a search holds: about a megabyte each.
 MOST_GRAPHS = 30
-COUNTED = frozenset({Op.ADD, Op.SUBTRACT, Op.MULTIPLY, Op.DIVIDE})
 
 
 @dataclass(frozen=True, eq=False)

@@ -64,7 +64,7 @@ def carried_along(
     moving, terms = list(joints), []
     for term in robot.further_drives:
         if isinstance(term, BetweenPoints):
-            terms += _rehung(term, host, joints)
+            terms += _rehung(term, host)
         elif all(j in new_joint for j in term.joints):
             terms.append(term.moved(new_joint))
         # One joint of the shaft stands: what rubs is the other's motion alone.
@@ -87,7 +87,7 @@ def _sharpened(joints: list[Joint], j: int, coulomb: float) -> list[Drive]:
     return [Smooth(joints=(j,), coefficient=own.coulomb, width=own.coulomb_width)]
 
 
-def _rehung(term: BetweenPoints, host: Mapping[int, tuple[int, Array]], joints: tuple[Joint, ...]) -> list[Drive]:
+def _rehung(term: BetweenPoints, host: Mapping[int, tuple[int, Array]]) -> list[Drive]:
     """A force between the same points of the links that are left; none where no joint moves them any more."""
     if not all(end.link in host for end in term.ends):
         return []

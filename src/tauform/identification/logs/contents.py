@@ -69,7 +69,7 @@ def guess_contents(table: Mapping[str, Array], n_joints: int | None = None) -> C
             # Ties keep the first arrangement, blocks before joint by joint, whatever the last bits are.
             if score > best[0] + 1e-9:
                 best = score, fields
-    fields = best[1] or _halves(smooth, columns, n_joints)
+    fields = best[1] or _halves(columns, n_joints)
     ratio = None
     if best[1] and clock is not None:
         q, qd = (list(fields[name]) for name in ("q", "qd"))
@@ -141,7 +141,7 @@ def _arrangements(n_columns: int, count: int, like: Array) -> list[tuple[dict[st
     return found
 
 
-def _halves(smooth: Array, columns: Array, n_joints: int | None) -> dict[str, tuple[int, ...]]:
+def _halves(columns: Array, n_joints: int | None) -> dict[str, tuple[int, ...]]:
     """Positions and torques where no velocities are: what is rough is measured, what is smooth is where the arm is."""
     n_columns = len(columns)
     count = n_joints or n_columns // 2

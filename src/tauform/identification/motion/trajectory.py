@@ -155,17 +155,23 @@ class Basis:
         each = duration / moves
         # Before its move a function is 0, after it 1: motions are sums of steps.
         s = np.clip((t - each * np.arange(moves)[:, None]) / each, 0.0, 1.0)
-        return cls(
-            t,
-            10 * s**3 - 15 * s**4 + 6 * s**5,
-            (30 * s**2 - 60 * s**3 + 30 * s**4) / each,
-            (60 * s - 180 * s**2 + 120 * s**3) / each**2,
-        )
+        values, slopes, curvatures = _rest_to_rest(s)
+        return cls(t, values, slopes / each, curvatures / each**2)
 
     @property
     def n(self) -> int:
         """Functions."""
         return len(self.values)
+
+
+def _rest_to_rest(s: Array) -> tuple[Array, Array, Array]:
+    """10 s^3 - 15 s^4 + 6 s^5 and its first two derivatives."""
+    # The lowest polynomial from 0 to 1 whose velocity and acceleration vanish at both ends.
+    return (
+        10 * s**3 - 15 * s**4 + 6 * s**5,
+        30 * s**2 - 60 * s**3 + 30 * s**4,
+        60 * s - 180 * s**2 + 120 * s**3,
+    )
 
 
 def _times(duration: float, rate: float) -> Array:
@@ -198,11 +204,8 @@ def quintic(points: ArrayLike, durations: Sequence[float], rate: float, joint_na
         # Without the last sample, which is the first of the next move.
         s = np.arange(0, duration, 1 / rate)[:, None] / duration
         move = b - a
-        shapes = (
-            a + move * (10 * s**3 - 15 * s**4 + 6 * s**5),
-            move * (30 * s**2 - 60 * s**3 + 30 * s**4) / duration,
-            move * (60 * s - 180 * s**2 + 120 * s**3) / duration**2,
-        )
+        values, slopes, curvatures = _rest_to_rest(s)
+        shapes = a + move * values, move * slopes / duration, move * curvatures / duration**2
         for column, values in zip(parts, (start + s[:, 0] * duration, *shapes), strict=True):
             column.append(values)
         start += duration

@@ -90,7 +90,7 @@ def generate(
     check_arguments(tf.generate, algorithm=algorithm, parameters=parameters, payload=payload)
     ranges = _ranges(rounding or "")
     # Frames by function: one that feels no wrenches is generated without them.
-    frames = wrench_frames(robot, names, wrenches or ())
+    frames = wrench_frames(names, wrenches or ())
     asked = GenerationOptions(algorithm, parameters, payload)  # type: ignore[arg-type]
     requests = {function: replace(asked, wrenches=frames[function]) for function in names}
     for function, request in requests.items():
@@ -187,7 +187,7 @@ def chosen_functions(robot: Robot, words: Sequence[str]) -> list[str]:
     return names
 
 
-def wrench_frames(robot: Robot, names: Sequence[str], wrenches: Sequence[str]) -> dict[str, tuple[str, ...]]:
+def wrench_frames(names: Sequence[str], wrenches: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """Frames of each function: those asked for where it feels wrenches, which at least one must."""
     from tauform.codegen.functions import FUNCTIONS
 
