@@ -70,7 +70,7 @@ fuzz: $(VENV)/.test
 # others do not know, so it has one for itself.
 LOWEST := .venv-lowest
 LOWEST_TESTS := tests/description tests/rigidbody tests/laws tests/closedform/model tests/codegen/runtime \
-	tests/codegen/backends tests/identification/logs tests/identification/export tests/fuzz/test_readers.py tests/cli/test_identify.py
+	tests/codegen/backends tests/identification/logs tests/identification/export tests/fuzz/test_readers.py tests/cli/verbs/measurements/test_identify.py
 lowest: $(LOWEST)/.ready $(LOWEST)-collision/.ready
 	$(LOWEST)/bin/python -m pytest $(PYTEST_OPTIONS) $(LOWEST_TESTS)
 	$(LOWEST)-collision/bin/python -m pytest $(PYTEST_OPTIONS) tests/identification/motion/test_clearance.py

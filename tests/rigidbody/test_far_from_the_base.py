@@ -35,12 +35,3 @@ def test_digits_do_not_depend_on_the_origin(pair):
         (tf.linearize_forward(far, q, qd, tau).dq, tf.linearize_forward(near, q, qd, tau).dq),
     ):
         np.testing.assert_allclose(value, expected, rtol=0, atol=1e-10 * np.abs(expected).max())
-
-
-def test_auto_takes_gdahj_for_many_joints():
-    for n in (16, 17):
-        robot = random_tree(n, seed=n, chain=True)
-        q = random_states(robot, 1, seed=2)[0]
-        chosen = tf.mass_matrix(robot, q, method="gdahj" if n == 17 else "crba")
-        np.testing.assert_array_equal(tf.mass_matrix(robot, q), chosen)
-        np.testing.assert_allclose(chosen, tf.mass_matrix(robot, q, method="crba"), rtol=0, atol=1e-12 * chosen.max())

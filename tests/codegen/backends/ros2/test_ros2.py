@@ -16,7 +16,7 @@ import tauform as tf
 from tauform.codegen.backends.registry import backend
 from tauform.errors import GenerationError
 
-STUBS = Path(__file__).parents[2] / "stubs" / "ros2"
+STUBS = Path(__file__).parents[3] / "stubs" / "ros2"
 PACKAGES = """
 ament_cmake Eigen3 controller_interface hardware_interface inverse_dynamics_solver pluginlib rclcpp rclcpp_lifecycle
 """.split()  # noqa: SIM905
