@@ -114,7 +114,7 @@ def excitation() -> Row:
 
 
 def _best_random(robot: tf.Robot, harmonics: int, position: tuple[Array, Array], velocity: Array) -> float:
-    """Of 100 motions of random amplitudes, each joint scaled until it touches a limit."""
+    """The best of 100 motions of random amplitudes, each joint scaled until it touches a limit."""
     bounds = bounds_of(robot, position, velocity, 20.0)
     problem = MotionProblem(Columns.of(robot, None), bounds, Basis.fourier(10, harmonics, 50.0), "condition")
     rng = np.random.default_rng(1)

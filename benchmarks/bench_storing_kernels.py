@@ -28,7 +28,7 @@ LARGE, SMALL = 20_000, 256
 
 
 def rows() -> Iterator[Row]:
-    """Beyond the cache and within it."""
+    """Batches beyond the cache and within it."""
     robot = arm("lbr7")
     for name in FUNCTIONS:
         program = searched_program(robot, function_of(name, {})) if name == "regressor" else tf.generate(robot, name)

@@ -33,5 +33,5 @@ def pinocchio_state(model: pin.Model, robot: Robot, q: np.ndarray) -> np.ndarray
 
 
 def pinocchio_order(model: pin.Model, robot: Robot) -> list[int]:
-    """Where each of our joints stands among Pinocchio's velocities."""
+    """Places of our joints among Pinocchio's velocities."""
     return [model.joints[model.getJointId(joint.name)].idx_v for joint in robot.joints]

@@ -54,7 +54,7 @@ _speaking: list[Wording] = [Python()]
 
 @contextmanager
 def spoken_by(wording: Wording) -> Iterator[None]:
-    """Whatever is said inside is said in these words."""
+    """Say everything inside in these words."""
     _speaking.append(wording)
     try:
         yield

@@ -1,4 +1,4 @@
-"""Whatever a verb writes: files of others stay as they are without --force, and no work is done before that is said."""
+"""Outputs of every verb: files of others stay as they are without --force, and no work is done before that is said."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def start(work: str = "work()", **options: Any) -> subprocess.Popen[str]:
 
 
 def pids(process: subprocess.Popen[str]) -> list[int]:
-    """Of the verb, and of a process that it started."""
+    """Process ids of the verb, and of a process that it started."""
     assert process.stdout is not None
     return [int(process.stdout.readline()) for _ in range(2)]
 
@@ -103,7 +103,7 @@ def test_an_end_by_the_system_is_said_in_one_sentence(tmp_path: Path, work: str,
 
 
 def test_a_command_that_ignores_signals_goes_on(tmp_path: Path) -> None:
-    """As nohup and shells in the background start it."""
+    """A command goes on that was started as nohup and shells in the background do."""
     process = start(cwd=tmp_path, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
     pids(process)
     os.killpg(process.pid, signal.SIGINT)

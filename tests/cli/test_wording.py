@@ -97,7 +97,7 @@ def test_no_sentence_names_an_argument_a_verb_or_a_flag_of_its_own_accord() -> N
 
 
 def test_every_argument_that_a_sentence_names_exists() -> None:
-    """In the verb that speaks, or in the one that the sentence sends to; the rest only Python has."""
+    """Flags belong to the verb that speaks, or to the one that the sentence sends to; the rest only Python has."""
     names = {
         node.args[0].value
         for path, tree in trees()

@@ -12,7 +12,7 @@ from tauform.closedform.threads import one_blas_thread
 
 
 def blas_threads() -> dict[str, int]:
-    """Of each library; some that other packages bring know one thread only."""
+    """Threads of each library; some that other packages bring know one thread only."""
     return {lib["filepath"]: lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas"}
 
 

@@ -171,7 +171,7 @@ def test_a_misspelt_choice_is_refused_with_the_choices(call: Callable[[], Any], 
 
 
 def test_every_choice_of_a_public_function_is_checked_at_the_door() -> None:
-    """Whatever else a function takes, a text that is no choice does not get past."""
+    """A text that is no choice does not get past, whatever else a function takes."""
     n_checked = 0
     for name, function in FUNCTIONS.items():
         for parameter, hint in hints_of(function.__wrapped__).items():

@@ -102,7 +102,7 @@ def test_each_task_of_a_split_is_certified_on_its_own(monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize("name", NAMES)
 def test_on_line_programs_are_certified_and_none_with_a_wrong_number(name, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In the step itself: what it is made of is certified on its own."""
+    """The step itself is checked: what it is made of is certified on its own."""
     robot, sound = tf.load("two_link"), lower.without_negations
     certificate = tf.online_program(robot, name).certificate
     assert certificate is not None

@@ -200,7 +200,7 @@ def test_every_source_finds_the_same_base_parameters(kind: str) -> None:
 
 
 def test_base_parameters_depend_on_geometry_alone() -> None:
-    """Also with friction that depends on load, where links have no inertia yet."""
+    """Geometry decides also with friction that depends on load, where links have no inertia yet."""
     robot = ROBOTS["chain"]
     parameters = np.array(robot.parameters)
     parameters[robot.layout.links] = 0.0

@@ -117,7 +117,7 @@ def test_what_theta_cannot_hold_is_refused_by_name() -> None:
 
 @pytest.fixture(scope="module")
 def reduction() -> tf.Reduction:
-    """Of an arm with a term of every shape that its joints allow."""
+    """A reduced program of an arm with a term of every shape that its joints allow."""
     robot = with_random_drives(random_tree(2, 8, chain=True, prismatic=0.0), 8)
     profile = tf.Profile.within(robot, "slow", temperature=(0.0, 60.0))
     return tf.reduce(robot, profile, tolerance=0.05, confidence=0.9, n_fresh=2000)

@@ -38,7 +38,7 @@ def test_the_demo_takes_another_robot(in_its_folder: None, tmp_path: Path) -> No
 
 @pytest.fixture
 def in_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """As when Python runs a script: its folder comes first where modules are looked for."""
+    """Its folder comes first where modules are looked for, as when Python runs a script."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(EXAMPLES)
     yield

@@ -243,7 +243,7 @@ def test_every_fit_and_all_that_is_made_of_it_are_one_model(case: tuple[str, str
 
 @pytest.mark.parametrize("law", FRICTION)
 def test_the_fits_of_the_contract_hold_their_law(law: str) -> None:
-    """Or the contract would compare plain friction with itself."""
+    """Fits hold their law, or the contract would compare plain friction with itself."""
     fit = fitted("chain", law, "weighted", "free")
     if law == "plain":
         assert fit.has_plain_friction

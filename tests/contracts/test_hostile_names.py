@@ -55,7 +55,7 @@ each_name = pytest.mark.parametrize("name", NAMES.values(), ids=list(NAMES))
 
 @pytest.fixture(autouse=True)
 def in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Where a name that is run as a command would leave a file `pwned`."""
+    """A working folder where a name that is run as a command would leave a file `pwned`."""
     monkeypatch.chdir(tmp_path)
     yield
     assert [path for path in (tmp_path.parent / "pwned", *tmp_path.rglob("pwned")) if path.exists()] == []
@@ -72,7 +72,7 @@ def program() -> Program:
 
 
 def named_program(robot: tf.Robot) -> Program:
-    """As `generate` makes it of this robot, without another search: names enter it here only."""
+    """The program that `generate` makes of this robot, without another search: names enter it here only."""
     return _named(program(), robot)
 
 
@@ -99,13 +99,13 @@ def test_names_enter_programs_in_three_places_only() -> None:
 
 
 def without_comments(text: str) -> str:
-    """As a compiler's preprocessor leaves it; directives stay."""
+    """Source as a compiler's preprocessor leaves it; directives stay."""
     command = [COMPILERS[0], "-fpreprocessed", "-dD", "-E", "-P", "-x", "c", "-"]
     return subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
 
 
 def assert_those_of_a_plain_name(paths: list[Path], folder: Path) -> None:
-    """Beside the folder stands that of a robot with a plain name: comments and README alone may differ."""
+    """Comments and README alone may differ from the folder of a robot with a plain name."""
     commented: list[tuple[str, str]] = []
     for path in paths:
         found = path.read_text(encoding="utf-8")
@@ -122,7 +122,7 @@ def assert_those_of_a_plain_name(paths: list[Path], folder: Path) -> None:
 
 @pytest.mark.parametrize(("key", "compiler"), in_turns(NAMES, ("gcc", "clang")))
 def test_c_is_that_of_any_other_name(key: str, compiler: str, tmp_path: Path) -> None:
-    """But for the prefix; and compilers warn of nothing."""
+    """Folders are the same but for the prefix, and compilers warn of nothing."""
     if compiler not in COMPILERS:
         pytest.skip(f"{compiler} is not installed")
     paths = tf.write_c(named_program(renamed(tf.load("two_link"), NAMES[key])), tmp_path / "c", batch=True)
@@ -144,7 +144,7 @@ def test_every_language_takes_the_worst_name(target: str, tmp_path: Path) -> Non
 
 
 def assert_a_language_is_that_of_any_other_name(name: str, target: str, folder: Path) -> None:
-    """But for comments in C and C++."""
+    """Texts are the same but for comments in C and C++."""
     robot = renamed(tf.load("two_link"), name)
     paths = tf.write(named_programs(robot, target), folder / "out", target=target)
     prefix = backend(target).prefix(None, name)
@@ -297,7 +297,7 @@ VERBS = (
 def test_every_verb_prints_the_worst_names_and_obeys_none(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of the robot and its parts, and of a log; what is written beside is read above."""
+    """Names of the robot and its parts, and of a log; what is written beside is read above."""
     monkeypatch.setattr("tauform.cli.progress.SILENT_SECONDS", 0.0)
     robot, log = renamed(tf.load("two_link"), WORST), NAMES["escape sequences"] + NAMES["rich markup"].replace("/", "")
     robot.save("robot.toml")

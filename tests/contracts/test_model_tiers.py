@@ -126,7 +126,7 @@ WRONG: dict[str, Any] = {
 
 @pytest.mark.parametrize("wrong", WRONG)
 def test_kernels_refuse_the_same_with_the_same_words(wrong: str) -> None:
-    """In the last argument; and a temperature, which the columns of a fit are never given in vain."""
+    """Faults are in the last argument, or a temperature, which the columns of a fit are never given in vain."""
     for call, terms, n in (
         (bound("chain").inverse_dynamics, bound("chain").textbook.inverse_dynamics, 3),
         (fit().predict, lambda **given: fit().predict(**given, tier=1), 2),
@@ -162,7 +162,7 @@ def test_a_model_with_dropped_terms_stays_with_its_terms() -> None:
 
 
 def test_work_promotes_in_the_background(monkeypatch: pytest.MonkeyPatch) -> None:
-    """And what is pickled knows nothing of it."""
+    """Repeated calls end on a kernel, and what is pickled knows nothing of it."""
     monkeypatch.delenv("TAUFORM_TIER")
     monkeypatch.setattr(dispatch, "PAYS_FOR_KERNEL", 0.0)
     robot = tf.random_robot("RR", 5)

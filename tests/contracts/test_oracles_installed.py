@@ -1,4 +1,4 @@
-"""Where every test must run (CI=true), everything that tests skip without is installed: skips cannot hide."""
+"""Everything that tests skip without is installed where every test must run (CI=true): skips cannot hide."""
 
 from __future__ import annotations
 

@@ -248,7 +248,7 @@ WRONG: dict[str, Callable[[np.ndarray], Any]] = {
     ("name", "wrong", "tier"), in_turns(["inverse_dynamics", "forward_dynamics", "jacobian"], WRONG, [2, 3])
 )
 def test_every_tier_refuses_the_same_with_the_same_words(name: str, wrong: str, tier: int) -> None:
-    """In every argument, also where the result does not depend on it."""
+    """Faults are refused in every argument, also where the result does not depend on it."""
     robot = ROBOTS["chain"]
     for k in range(len(FUNCTIONS[name][0])):
         states: list[Any] = states_of(robot, name)

@@ -31,7 +31,7 @@ NOT_MEASURED = {
 
 @pytest.mark.parametrize("figure", list(counted.counts()), ids=lambda figure: f"{figure.page}, {figure.place}")
 def test_counted_figures_are_those_of_the_code(figure: counted.Count) -> None:
-    """On every machine; `python -m tools.measuring.counted` writes them."""
+    """Counts are the same on every machine; `python -m tools.measuring.counted` writes them."""
     found = re.search(figure.place, (ROOT / figure.page).read_text(encoding="utf-8"), re.MULTILINE)
     assert found, figure.place
     assert found[1] == figure.count()

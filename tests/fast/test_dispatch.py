@@ -165,7 +165,7 @@ def finished(code: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 def test_a_fork_in_the_midst_of_promotion_goes_on() -> None:
-    """In a process of its own: the child computes, promotes itself and ends."""
+    """A forked child computes, promotes itself and ends; in a process of its own."""
     code = """
 import os, time
 import numpy as np

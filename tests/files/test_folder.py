@@ -338,7 +338,7 @@ END
 
 
 def test_a_mounted_folder_is_written_inside(tmp_path: Path) -> None:
-    """As the volume of a container is, which cannot be renamed."""
+    """The volume of a container cannot be renamed."""
     target = tmp_path / "a volume"
     target.mkdir()
     apart = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--mount", "--map-root-user"]

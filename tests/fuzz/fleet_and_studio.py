@@ -100,7 +100,7 @@ units = { q = "rad", tau = "N m" }
 
 
 def write_settings(folder: Path, data: bytes) -> Path:
-    """Beside logs."""
+    """Settings beside logs."""
     root = folder / "fleet"
     if not root.is_dir():
         root.mkdir()

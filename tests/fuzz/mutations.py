@@ -60,25 +60,25 @@ def truncated(rng: Random, data: bytes) -> bytes:
 
 
 def removed(rng: Random, data: bytes) -> bytes:
-    """Without some bytes."""
+    """The data without some bytes."""
     at = _place(rng, data)
     return data[:at] + data[at + rng.choice([1, 2, 4, 8, 50, 200]) :]
 
 
 def inserted(rng: Random, data: bytes) -> bytes:
-    """With junk."""
+    """The data with junk."""
     at = _place(rng, data)
     return data[:at] + rng.choice([rng.choice(JUNK), rng.randbytes(rng.randint(1, 8))]) + data[at:]
 
 
 def repeated(rng: Random, data: bytes) -> bytes:
-    """With a part twice."""
+    """The data with a part twice."""
     at, length = _place(rng, data), rng.choice([1, 8, 64, 500])
     return data[:at] + data[at : at + length] + data[at:]
 
 
 def flipped(rng: Random, data: bytes) -> bytes:
-    """With other bits."""
+    """The data with other bits."""
     damaged = bytearray(data)
     for _ in range(rng.choice([1, 1, 2, 8])):
         if damaged:
@@ -87,14 +87,14 @@ def flipped(rng: Random, data: bytes) -> bytes:
 
 
 def renumbered(rng: Random, data: bytes) -> bytes:
-    """With a binary number at its limits."""
+    """The data with a binary number at its limits."""
     width, code = rng.choice([(1, "B"), (2, "H"), (4, "I"), (8, "Q")])
     at = _place(rng, data)
     return data[:at] + struct.pack(f"<{code}", rng.choice(EXTREMES) % 2 ** (8 * width)) + data[at + width :]
 
 
 def relined(rng: Random, data: bytes) -> bytes:
-    """With a line lost, doubled or exchanged with another."""
+    """The text with a line lost, doubled or exchanged with another."""
     lines = data.split(b"\n")
     i, j = rng.randrange(len(lines)), rng.randrange(len(lines))
     how = rng.randrange(3)
@@ -108,7 +108,7 @@ def relined(rng: Random, data: bytes) -> bytes:
 
 
 def swapped(rng: Random, data: bytes) -> bytes:
-    """With two tokens exchanged."""
+    """The text with two tokens exchanged."""
     found = list(TOKEN.finditer(data))
     if len(found) < 2:
         return data
@@ -117,7 +117,7 @@ def swapped(rng: Random, data: bytes) -> bytes:
 
 
 def reencoded(rng: Random, data: bytes) -> bytes:
-    """In another encoding."""
+    """The text in another encoding."""
     text = data.decode("utf-8", "replace")
     return rng.choice(
         [

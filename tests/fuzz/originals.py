@@ -224,7 +224,7 @@ def fit_json() -> bytes:
 
 
 def _fitted() -> tf.Fit:
-    """With a drive term at every joint."""
+    """A fit of an arm with a drive term at every joint."""
     held = swing()
     recording = tf.Recording(held["t"], held["q"], held["tau"])
     return tf.identify(robot(), recording, friction="stribeck", couplings=None)

@@ -194,7 +194,7 @@ OUTSIDE, MINE = "outside.txt", "mine.txt"
 
 
 def read_manifest(path: Path) -> list[str]:
-    """Whatever a manifest says, nothing outside its folder and nothing of the user's goes."""
+    """Nothing outside its folder and nothing of the user's goes, whatever a manifest says."""
     out = path.parent
     forced = share(path, 2)
     if forced:

@@ -29,7 +29,7 @@ READERS: dict[str, Callable[[Path], Any]] = {
 
 @pytest.fixture(autouse=True)
 def not_for_ever() -> Iterator[None]:
-    """Whatever waits is interrupted."""
+    """A read that waits is interrupted."""
 
     def interrupt(*arguments: object) -> None:
         raise TimeoutError("waits")

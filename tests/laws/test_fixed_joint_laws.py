@@ -44,7 +44,7 @@ class Case:
         return whole
 
     def accelerations(self, tau):
-        """Of the robot whose fixed joints are locked, by the textbook."""
+        """Accelerations of the robot whose fixed joints are locked, by the textbook."""
         qdd = np.zeros_like(tau)
         if self.moving:
             positions = dict(

@@ -49,7 +49,7 @@ POINTS = {
 
 
 def end(robot: tf.Robot, site: str) -> End:
-    """Where the site is, in the frame of our link."""
+    """Place of the site, in the frame of our link."""
     body, point = POINTS[site]
     if body is None:
         return End(-1, point)

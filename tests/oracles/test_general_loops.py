@@ -183,7 +183,7 @@ def test_a_linkage_is_identified() -> None:
 
 @pytest.mark.parametrize("robot", [four_bar("ground"), four_bar("frame"), slider_crank("inline")], ids=lambda r: r.name)
 def test_base_parameters_hold_the_torque_however_a_loop_is_closed(robot: tf.Robot) -> None:
-    """Also where a loop ends at the very link that it starts from."""
+    """A loop may end at the very link that it starts from."""
     base, (q, qd, qdd) = tf.base_parameters(robot), states(robot, 60)
     Y = tf.textbook.regressor(robot.rigid, q, qd, qdd)[..., list(base.pivots)]
     assert np.linalg.matrix_rank(Y.reshape(-1, base.n), tol=1e-9) == base.n

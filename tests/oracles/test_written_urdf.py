@@ -40,7 +40,7 @@ def robots() -> list[tf.Robot]:
 
 
 def rigid_parts(robot: tf.Robot) -> tf.Robot:
-    """Without what a URDF cannot hold or Pinocchio leaves out: rotors and friction."""
+    """The robot without what a URDF cannot hold or Pinocchio leaves out: rotors and friction."""
     return robot.with_parameters(np.where(np.arange(robot.layout.n) < robot.layout.links.stop, robot.parameters, 0.0))
 
 

@@ -59,7 +59,7 @@ def test_progress_names_the_stages() -> None:
 
 
 def test_programs_that_fail_their_verification_end_the_job(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not even rounding is allowed here, so that a sound program fails."""
+    """A sound program fails where not even rounding is allowed."""
     exact = replace(FUNCTIONS["inverse_dynamics"], tolerance=0.0)
     monkeypatch.setitem(FUNCTIONS, "inverse_dynamics", exact)
     with pytest.raises(VerificationError, match="failed verification"):
@@ -165,7 +165,7 @@ def test_limits_bound_the_sweep() -> None:
 
 
 def test_long_programs_are_not_reduced_operation_by_operation() -> None:
-    """That would take the square of their length: many minutes for a humanoid."""
+    """Such a reduction would take the square of their length: many minutes for a humanoid."""
     short, long = tf.load("two_link"), tf.random_robot(20, seed=1)
     assert default_routes(tf.generate(short)) == ROUTES
     assert set(ROUTES) - set(default_routes(tf.generate(long))) == {"operations"}

@@ -123,7 +123,7 @@ def test_velocities_settle_at_the_minimum(n, stops):
 
 @pytest.mark.parametrize(("stops", "n"), in_turns([False, True], [2, 4, 7]))
 def test_rounds_that_are_compiled_settle_at_the_same_minimum(n, stops):
-    """From the guess on, in arrays: who sticks and who rests is the same, exactly."""
+    """Compiled steps follow those in arrays from the guess on: who sticks and who rests is the same, exactly."""
     rng, count, joints = np.random.default_rng(n), 60, tuple(range(n))
     M = arms(n, 4, count)
     u, before = rng.normal(size=(2, count, n))

@@ -151,7 +151,7 @@ def _shows(own: Stand, j: int) -> bool:
 
 
 def mount(own: Stand, rng: np.random.Generator) -> Seeded:
-    """On a wall, a slope or a ceiling."""
+    """Gravity of a robot on a wall, a slope or a ceiling."""
     angle = float(rng.choice([np.pi / 2, np.pi, rng.uniform(0.3, 1.2)]))
     about = rng.uniform(-np.pi, np.pi)
     gravity = 9.81 * np.array([np.sin(angle) * np.cos(about), np.sin(angle) * np.sin(about), -np.cos(angle)])

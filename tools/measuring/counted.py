@@ -20,7 +20,7 @@ SNAP = 1e-5
 
 @dataclass(frozen=True)
 class Count:
-    """Where a figure stands, and what counts it.
+    """A figure: where it stands, and what counts it.
 
     Attributes:
         page: file in the repository.

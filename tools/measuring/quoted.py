@@ -18,7 +18,7 @@ ARMS = ("kr6_r700", "lbr7", "sr6ia")
 
 @dataclass(frozen=True)
 class Quote:
-    """Where a figure stands, and where it comes from.
+    """A figure: where it stands, and where it comes from.
 
     Attributes:
         page: file in the repository.
@@ -84,7 +84,7 @@ def quotes() -> Iterator[Quote]:
 
 
 def _reduction() -> Iterator[Quote]:
-    """Where searches end, on the page about reduction."""
+    """Operations at which searches end, on the page about reduction."""
     page, slow = "docs/mathematics/reduction.md", "kr6_r700, slow, 1.0%, 99.9%,"
     yield Quote(page, r"\((\d+) operations with it", "searches", f"{slow} definite mass matrix", "ours")
     yield Quote(page, r"with it,\s+(\d+) without", "searches", f"{slow} any mass matrix", "ours")

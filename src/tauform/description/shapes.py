@@ -17,7 +17,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Cylinder:
-    """About z, centred [m]."""
+    """A cylinder about z, centred [m]."""
 
     radius: float
     length: float
@@ -32,7 +32,7 @@ class Sphere:
 
 @dataclass(frozen=True)
 class Capsule:
-    """About z, centred; the length is that between the centres of the two half balls [m]."""
+    """A capsule about z, centred; the length is that between the centres of the two half balls [m]."""
 
     radius: float
     length: float

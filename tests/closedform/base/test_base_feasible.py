@@ -1,4 +1,4 @@
-"""From base parameters back to physically consistent links."""
+"""Physically consistent links from base parameters."""
 
 from __future__ import annotations
 

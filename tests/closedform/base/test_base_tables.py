@@ -86,7 +86,7 @@ def with_lengths(robot: Robot, values: dict[str, float]) -> Robot:
 
 
 def test_puma560_relations_are_those_of_table_v_for_any_lengths(puma: Robot) -> None:
-    """As polynomials: equal at 20 random values of the lengths and of the parameters."""
+    """The same polynomials: equal at 20 random values of the lengths and of the parameters."""
     found = tf.base_parameters(puma)
     relations = dict(zip(map(gautier_name, found.parameters), found.relations, strict=True))
     assert all(relation.exact for relation in relations.values())

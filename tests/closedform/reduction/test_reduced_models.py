@@ -15,7 +15,7 @@ LOAD = tf.Inertia.of(2.0, (0.01, -0.02, 0.1), (0.02, 0.03, 0.01, 0.001, 0, 0), i
 
 
 def rank(model: tf.ClosedFormModel) -> int:
-    """Of the coefficients, each row and column in its own unit."""
+    """Rank of the coefficients, each row and column in its own unit."""
     W = np.concatenate([part.reshape(-1, model.n_base) for part in (model.reduction, model.joint_terms)])
     largest = np.abs(W).max(axis=1, initial=0.0)
     W = W[largest > 0] / largest[largest > 0][:, None]

@@ -90,7 +90,7 @@ def test_the_self_test_notices_results_that_are_written_early(tmp_path: Path) ->
 
 
 def test_the_self_test_notices_what_is_not_a_number(tmp_path: Path) -> None:
-    """In the first entry of the first state too, with good results after it."""
+    """NaN is noticed in the first entry of the first state too, with good results after it."""
     tf.write_c(inverse_dynamics(tf.load("two_link")), tmp_path / "c")
     source = tmp_path / "c" / "two_link.c"
     bad = "tau[0] = (q[0] > 0.8217 && q[0] < 0.8218 ? NAN : 0.0) + "

@@ -11,7 +11,7 @@ import tauform as tf
 
 
 def test_opencl_agrees_with_the_textbook(tmp_path: Path) -> None:
-    """Also where the output is an input, and with more work items than states."""
+    """Results agree also where the output is an input, and with more work items than states."""
     cl = pytest.importorskip("pyopencl")
     try:
         context = cl.create_some_context(interactive=False)

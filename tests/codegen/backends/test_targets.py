@@ -49,7 +49,7 @@ def robot_of(name: str) -> tf.Robot:
 
 @cache
 def programs(name: str) -> list[Program]:
-    """Of a robot: without and with matrices, parameters of run time and wrenches."""
+    """Programs of a robot: without and with matrices, parameters of run time and wrenches."""
     robot = robot_of(name)
     return [
         *(tf.generate(robot, function) for function in FUNCTIONS),

@@ -127,7 +127,7 @@ def random_entries(bound: Any, share: float, seed: int) -> np.ndarray:
 
 @pytest.mark.parametrize("name", ["sr6ia", "RPRR"])
 def test_entries_that_cost_nothing_are_a_closure(name: str) -> None:
-    """Whatever is kept stays, more keeps more, and twice is once."""
+    """Completion keeps what is kept, is monotone, and twice is once."""
     robot = tf.random_robot(name, seed=1) if name.isupper() else tf.load(name)
     bound = tf.derive(robot).bind(robot)
     completed, present = factored.companions(bound), bound.coefficients != 0

@@ -121,7 +121,7 @@ def test_booking_leaves_as_many_parameters_as_there_are_base_parameters(robot: R
 
 @robots
 def test_null_vectors_are_in_the_null_space_of_the_regressor(robot: Robot) -> None:
-    """By the textbook regressor: changes of a body's ten parameters and rotor that no torque shows."""
+    """Changes of a body's ten parameters and rotor that no torque shows, by the textbook regressor."""
     bodies, n = bodies_of(robot), robot.n_bodies
     Y = regressor(robot, *random_states(robot, 20, seed=3)).reshape(-1, robot.layout.n)
     for vector in null_vectors(bodies).reshape(-1, n, 11):
@@ -245,7 +245,7 @@ def test_search_is_deterministic_and_never_worse_than_its_start(name: str) -> No
 
 
 def test_axes_that_are_almost_aligned_are_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By 1e-11 rad: what samples of the torque hardly show is no rounding, and the search does not leave it out."""
+    """Angles of 1e-11 rad are no rounding, however little samples of the torque show them, and the search keeps them."""
     monkeypatch.setattr("tauform.codegen.runtime.programs.ENABLED", False)
     robot, s = tf.load("kr6_r700"), 1e-11
     turn = np.array([[1.0, -s, s, 0.0], [s, 1.0, -s, 0.0], [-s, s, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]])

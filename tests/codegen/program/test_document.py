@@ -55,7 +55,7 @@ def _parts(tree: Any) -> Iterator[tuple[dict[str, Any], str]]:
 
 
 def test_every_field_of_a_stored_program_is_looked_at() -> None:
-    """Also one that is added later: what cannot stand in it is refused."""
+    """Every field, also one that is added later, refuses what cannot stand in it."""
     robot = tf.load("two_link")
     for function in ("gravity_torque", "linearize_inverse"):
         data = encoded(tf.generate(robot, function, parameters="runtime"))

@@ -87,7 +87,7 @@ def test_no_state_exceeds_the_bound(tmp_path: Path, name: str, flags: tuple[str,
 
 
 def test_double_against_more_digits() -> None:
-    """In extended precision, errors of double precision are seen."""
+    """Extended precision shows errors of double precision."""
     robot = tf.load("sr6ia")
     program = tf.generate(robot, "inverse_dynamics")
     bound = tf.rounding_bound(program, RANGES, real="double").errors["tau"]

@@ -106,7 +106,7 @@ def test_a_file_of_another_user_is_built_again(folder: Path) -> None:
 
 @needs_root
 def test_a_folder_of_another_user_is_not_used(folder: Path) -> None:
-    """Not by root either: its rights are worth more than the user's."""
+    """Root does not use it either: its rights are worth more than the user's."""
     _planted(folder, "a")
     os.chown(folder, OTHER_USER, -1)
     with pytest.warns(UserWarning, match="belongs to another user"):
@@ -160,7 +160,7 @@ def _as_a_user(folder: Path, *keys: str) -> str:
 
 
 def test_a_folder_that_is_read_only_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    """And one below a read-only home is done without."""
+    """A read-only folder is read, and one below a read-only home is done without."""
     with tempfile.TemporaryDirectory() as name:
         home, folder = Path(name), Path(name, "cache")
         monkeypatch.setenv("TAUFORM_CACHE", str(folder))
@@ -248,7 +248,7 @@ def test_two_processes_at_once(folder: Path) -> None:
 
 
 def test_machine_code_of_edited_code_is_built_anew(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of kernels and of scans: passes may change while the text that they are given stays the same."""
+    """Kernels and scans are built anew: passes may change while the text that they are given stays the same."""
     program = elementwise(lambda x: x * x)
     for module, build in ((kernel, compile_program), (scan, scan.Scan)):
         before = len(list(folder.glob("*"))) if folder.exists() else 0

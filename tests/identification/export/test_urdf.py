@@ -41,7 +41,7 @@ def bent_fit() -> tf.Fit:
 
 
 def test_the_loss_is_that_of_the_written_file(tmp_path: Path) -> None:
-    """Without filters the rows are the samples, so that anybody can repeat the figure."""
+    """Rows are the samples where no filter is used, so that anybody can repeat the figure."""
     fit = bent_fit().physically_consistent()
     written = fit.write_urdf(None, tmp_path / "arm.urdf")
     read = tf.load(written.path)

@@ -177,7 +177,7 @@ def test_parts_are_joined_on_the_command_line(tmp_path: Path, capsys: pytest.Cap
 
 
 def hdf5(path: Path, content: dict[str, Any]) -> Path:
-    """As MATLAB's -v7.3 writes it: transposed, structs as groups."""
+    """A file as MATLAB's -v7.3 writes it: transposed, structs as groups."""
     h5py = pytest.importorskip("h5py")
 
     def fill(group: Any, held: dict[str, Any]) -> None:

@@ -101,7 +101,7 @@ def test_torques_of_another_sign_are_mentioned() -> None:
 
 
 def test_a_fit_to_torques_of_the_wrong_sign_is_not_good() -> None:
-    """Without friction that would come out negative, and where weight is a small part of the torque."""
+    """Wrong signs are told without negative friction, and where weight is a small part of the torque."""
     good, turned = (
         tf.identify(tf.load(ROBOT), tf.Recording(log()["t"], log()["q"], sign * log()["tau"]), couplings=None)
         for sign in (1, -1)

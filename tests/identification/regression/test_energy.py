@@ -33,7 +33,7 @@ def test_energy_model_finds_the_torques(name: str) -> None:
 
 
 def test_its_errors_are_its_own() -> None:
-    """Not those of least squares on torques, which would hide what the energy of a wrist does not tell."""
+    """Deviations of least squares on torques would hide what the energy of a wrist does not tell."""
     robot = tf.load("four_bar")
     recording, _ = recorded(robot, 12.0, noise=0.05)
     options = {"friction": "plain", "couplings": None}

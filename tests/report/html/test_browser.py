@@ -61,7 +61,7 @@ class Tab:
         return json.loads(self.page.evaluate(text))
 
     def eye(self) -> Any:
-        """Where the camera stands."""
+        """Place of the camera."""
         scene = "document.querySelector('.robot .stage')._fullLayout.scene"
         eye = self.page.evaluate(f"{scene}._scene ? {scene}._scene.getCamera().eye : {scene}.camera.eye")
         return np.array([eye[axis] for axis in "xyz"])

@@ -143,7 +143,7 @@ class _Expansion:
         self._known: dict[Monomial, Polynomial] = {}
 
     def monomial(self, exponents: Monomial) -> Polynomial:
-        """Of exponents of all q, all sines and all cosines of the tree's joints."""
+        """Polynomial of exponents of all q, all sines and all cosines of the tree's joints."""
         rows = Generators(len(self.F))
         total: Polynomial = self.one
         prefix: tuple[int, ...] = ()
@@ -162,7 +162,7 @@ class _Expansion:
         return total
 
     def rates(self, exponents: Monomial) -> Polynomial:
-        """Of exponents of all qd and qdd: qdd_tree = F qdd, products of two velocities likewise."""
+        """Polynomial of exponents of all qd and qdd: qdd_tree = F qdd, products of two velocities likewise."""
         n_bodies, total = len(self.F), {(0,) * (2 * self.n): 1.0}
         for row, power in enumerate(exponents):
             for _ in range(power):

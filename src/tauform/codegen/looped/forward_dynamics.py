@@ -59,7 +59,7 @@ def _transform(step: Step) -> Transform:
 
 
 def _column(values: Any) -> AnyArray:
-    """With the batch dimension that spatial algebra expects."""
+    """Scalars with the batch dimension that spatial algebra expects."""
     return np.array(values, dtype=object)[..., None]
 
 

@@ -113,7 +113,7 @@ class RowSource:
 
     @property
     def total_rows(self) -> int:
-        """About how many rows there are."""
+        """Number of rows, roughly."""
         return sum(self.n_rows(segment) for segment in self.segments)
 
     def __bool__(self) -> bool:

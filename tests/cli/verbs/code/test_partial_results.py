@@ -82,7 +82,7 @@ def test_a_fit_that_cannot_be_made_physical_is_kept_and_not_shipped(
 def test_model_writes_the_stages_that_succeeded(
     place: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Not even rounding is allowed of one function, so that a sound program fails."""
+    """A sound program fails where not even rounding is allowed of its function."""
     monkeypatch.setattr("tauform.codegen.runtime.programs.ENABLED", False)
     monkeypatch.setitem(FUNCTIONS, "mass_matrix", replace(FUNCTIONS["mass_matrix"], tolerance=0.0))
     assert main(["model", "arm.urdf", "log.csv", "-o", "out", "--json", *QUICK]) == 2

@@ -86,7 +86,7 @@ def test_robots_of_any_name_are_built(tmp_path: Path) -> None:
 
 @pytest.mark.nightly
 def test_robots_of_every_name_that_is_taken_are_built(tmp_path: Path) -> None:
-    """And of every header that this system has."""
+    """Taken names, and those of every header that this system has."""
     if not all(map(shutil.which, ("make", "cmake", "cc"))):
         pytest.skip("make, cmake or a C compiler is not installed")
     headers = {path.stem for path in Path("/usr/include").glob("*.h") if path.stem.isidentifier()}

@@ -166,7 +166,7 @@ def test_batches_equal_single_states(batched: tuple[Program, ctypes.CDLL], n: in
 
 @pytest.mark.parametrize("scale", representatives([1, 4], 4))
 def test_long_programs_are_split(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scale: int) -> None:
-    """Also where a quarter of the length is long."""
+    """Programs are split also where a quarter of the length is long."""
     for module in (source_file, batch):
         monkeypatch.setattr(module, "LONGEST_FUNCTION", LONGEST_FUNCTION // scale)
     monkeypatch.setattr(source_file, "PART_SIZE", PART_SIZE // scale)

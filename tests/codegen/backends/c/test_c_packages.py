@@ -82,7 +82,7 @@ def test_fetched(source: Path, tmp_path: Path) -> None:
 
 
 def test_cross_compiled_without_the_test(source: Path, tmp_path: Path) -> None:
-    """For a machine without an operating system nothing is linked and the code stays where it is put."""
+    """Nothing is linked for a machine without an operating system, and the code stays where it is put."""
     options = ["-DCMAKE_SYSTEM_NAME=Generic", "-DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY"]
     if shutil.which("arm-none-eabi-gcc"):
         options += ["-DCMAKE_C_COMPILER=arm-none-eabi-gcc", "-DCMAKE_C_FLAGS=-mcpu=cortex-m4 -mthumb -Wall -Werror"]
@@ -95,7 +95,7 @@ def test_cross_compiled_without_the_test(source: Path, tmp_path: Path) -> None:
 
 @pytest.mark.nightly
 def test_zephyr_compiles_one_library(source: Path, tmp_path: Path) -> None:
-    """With stand-ins for what Zephyr's build defines; its board's flags come from there."""
+    """Stand-ins take the place of what Zephyr's build defines; its board's flags come from there."""
     yaml = pytest.importorskip("yaml")
     module = yaml.safe_load((source / "zephyr" / "module.yml").read_text())
     assert module == {"name": "arm", "build": {"cmake": "zephyr"}}

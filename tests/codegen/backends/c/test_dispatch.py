@@ -83,7 +83,7 @@ def test_every_variant_is_the_textbook(arm: tuple[tf.Robot, Path], compiler: str
 
 @pytest.mark.parametrize("compiler", representatives(COMPILERS, "gcc"))
 def test_fused_operations_are_in_the_newer_variant_alone(arm: tuple[tf.Robot, Path], compiler: str) -> None:
-    """With plain -O2: what the older variant holds runs on any x86-64."""
+    """The older variant, compiled with plain -O2, runs on any x86-64."""
     if not shutil.which("objdump"):
         pytest.skip("objdump is not installed")
     _, folder = arm

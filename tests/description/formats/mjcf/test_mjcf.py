@@ -155,7 +155,7 @@ def test_motors_add_their_rotor_and_damping_by_the_square_of_the_gear(tmp_path: 
 
 
 def test_what_the_reader_does_not_know_shows_in_the_torques(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As a force of a later MuJoCo would: here springs, which the reader is made to overlook."""
+    """The check finds springs, which the reader is made to overlook, as it would a force of a later MuJoCo."""
     monkeypatch.setattr(reader, "springs_of", lambda *_: ())
     with pytest.raises(DescriptionError, match="MuJoCo finds other torques than were read, at joint 'd'"):
         load_text(ARM.replace('armature="0.01"', 'stiffness="3"'), tmp_path)
