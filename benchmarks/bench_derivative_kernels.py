@@ -57,7 +57,7 @@ def rows() -> Iterator[Row]:
 
 @contextmanager
 def _fresh(processor: str) -> Iterator[None]:
-    """Compilation without what is kept on disk, which knows nothing of these changes; for a processor if one is named."""
+    """Compilation without what is kept on disk, which knows nothing of these changes; for a processor where named."""
     with ExitStack() as stack:
         stack.enter_context(patch.dict(os.environ, TAUFORM_CACHE=stack.enter_context(TemporaryDirectory())))
         if processor:

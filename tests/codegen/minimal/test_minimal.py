@@ -245,7 +245,7 @@ def test_search_is_deterministic_and_never_worse_than_its_start(name: str) -> No
 
 
 def test_axes_that_are_almost_aligned_are_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Angles of 1e-11 rad are no rounding, however little samples of the torque show them, and the search keeps them."""
+    """Angles of 1e-11 rad are no rounding, however little torques show them, and the search keeps them."""
     monkeypatch.setattr("tauform.codegen.runtime.programs.ENABLED", False)
     robot, s = tf.load("kr6_r700"), 1e-11
     turn = np.array([[1.0, -s, s, 0.0], [s, 1.0, -s, 0.0], [-s, s, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]])
