@@ -15,6 +15,7 @@ import tauform as tf
 from compiled_c import compiled
 from identification.arms import motion as trajectory
 from sampling import representatives
+from tauform.cli import main
 from tauform.codegen.program.program import Program
 from tauform.errors import GenerationError, ShapeError, UnknownNameError
 from tauform.identification.motion.simulate import simulated_recording
@@ -130,6 +131,23 @@ def test_a_fit_sets_the_threshold_of_collisions_in_c(tmp_path: Path) -> None:
         contacts.append(contact)
     assert not np.any(contacts[:1500])
     assert np.all(contacts[1520])  # within 20 ms, at both joints
+
+    robot.save(tmp_path / "robot.toml")
+    fit.save(tmp_path / "fit.json")
+    command = ["--fit", str(tmp_path / "fit.json"), "--online", "collision_observer", "-o", str(tmp_path / "cli")]
+    assert main(["generate", str(tmp_path / "robot.toml"), *command, "--name", "arm"]) == 0
+    assert "tau_deviation" not in (tmp_path / "cli" / "arm.h").read_text(encoding="utf-8")
+
+
+def test_a_fit_without_use_or_of_another_robot_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arm = tf.load("two_link")
+    tf.identify(arm, simulated_recording(arm, trajectory(arm, 1), np.random.default_rng(0))).save(tmp_path / "fit.json")
+    command = ["generate", "--fit", str(tmp_path / "fit.json"), "-o", str(tmp_path / "out")]
+    assert main([*command, "two_link", "--functions", "gravity_torque"]) == 2
+    assert "--online collision_observer" in capsys.readouterr().err
+    assert main([*command, "sr6ia", "--online", "collision_observer"]) == 2
+    assert "whose joints are others" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
 
 
 def test_c_learns_to_track(tmp_path: Path) -> None:

@@ -39,6 +39,8 @@ Online = Literal[
 NAMES: tuple[Online, ...] = get_args(Online)
 # Those that solve for what is unknown.
 ESTIMATORS: tuple[Online, ...] = ("payload_estimator", "payload_mass_estimator", "friction_estimator")
+# Those that weigh torques by how far the model is off.
+WITH_DEVIATION: tuple[Online, ...] = (*ESTIMATORS, "collision_observer")
 DEVIATION = "tau_deviation"
 NEEDING_A_TOOL = ("payload_estimator", "payload_mass_estimator")
 RATES = ((5.0, 20.0), (0.1, 1.0), (1e-4, 1e-2))  # of filter, forgetting, and the period, where programs are tried

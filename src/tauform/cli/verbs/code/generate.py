@@ -15,9 +15,11 @@ from tauform.cli.page import Page
 from tauform.cli.progress import ProgressDisplay
 from tauform.cli.verb import verb
 from tauform.codegen.backends.registry import TARGETS
+from tauform.errors import ArgumentError
 from tauform.messages import no_such
 
 if TYPE_CHECKING:
+    from tauform.arrays import Array
     from tauform.codegen.backends.backend import Backend
     from tauform.codegen.looped.program import AnyProgram
     from tauform.codegen.request import GenerationOptions
@@ -36,6 +38,10 @@ def generate(
     online: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME,...", help="On-line functions: payload_estimator, friction_estimator, and others."),
+    ] = None,
+    fit: Annotated[
+        Path | None,
+        typer.Option(metavar="FIT", help="Saved fit whose torque deviation is the threshold of on-line functions."),
     ] = None,
     target: Annotated[str, typer.Option(help=f"{', '.join(TARGETS[:-1])} or {TARGETS[-1]}.")] = "c",
     real: Annotated[str, typer.Option(help="double or float.")] = "double",
@@ -74,7 +80,7 @@ def generate(
     from tauform.codegen.backends.registry import backend
     from tauform.codegen.request import GenerationOptions, check_request
     from tauform.codegen.write import write_programs
-    from tauform.realtime.online.programs import check_online
+    from tauform.realtime.online.programs import WITH_DEVIATION, check_online
 
     robot = robot.without_friction() if no_friction else robot
     learning = list(dict.fromkeys(name.strip() for word in online or () for name in word.split(",") if name.strip()))
@@ -97,13 +103,15 @@ def generate(
         check_request(robot, function, request)
     for function in learning:
         check_online(robot, function)
+    deviation = _deviation(fit, robot, learning)
     programs: list[AnyProgram] = []
     for function, request in requests.items():
         tell(f"generating {function}")
         programs.append(_generated(robot, function, request, chosen, tell))
     for function in learning:
         tell(f"generating {function}")
-        programs.append(tf.online_program(robot, function))  # type: ignore[arg-type]
+        threshold = deviation if function in WITH_DEVIATION else None
+        programs.append(tf.online_program(robot, function, tau_deviation=threshold))  # type: ignore[arg-type]
     _check_ranges(ranges, programs)
     bounds = [_bounded(robot, program, ranges, real, tell) for program in programs] if rounding is not None else []
     tell(f"writing {chosen.title}")
@@ -234,6 +242,23 @@ def shown(programs: Sequence[AnyProgram], folder: Path, files: Sequence[Path], c
     costs = table(f"{programs[0].robot}: operations per call", headings, rows, text_columns=2)
     checked = f"Errors: largest of {states} random states against the textbook algorithm, relative to each joint."
     return (costs, *([checked] if states else []), *_others(programs), *_next_steps(folder, files, check))
+
+
+def _deviation(file: Path | None, robot: Robot, learning: Sequence[str]) -> Array | None:
+    """What torques of a fit are off by on data that was not fitted, for the functions that learn."""
+    import tauform as tf
+    from tauform.realtime.online.programs import WITH_DEVIATION
+
+    if file is None:
+        return None
+    if not set(learning) & set(WITH_DEVIATION):
+        raise ArgumentError(
+            f"--fit: nothing asked for has a threshold; add --online {WITH_DEVIATION[-1]}, or leave it out"
+        )
+    fit = tf.load_fit(file)
+    if fit.robot.joint_names != robot.joint_names:
+        raise ArgumentError(f"--fit: {file} is of {fit.robot.name}, whose joints are others than those of {robot.name}")
+    return fit.unseen.rms
 
 
 def _others(programs: Sequence[AnyProgram]) -> list[Any]:
