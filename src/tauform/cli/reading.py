@@ -108,6 +108,7 @@ class LogOptions:
             "topic": self.topic,
         }
         found = []
+        # One after the other: a log may be larger than half of the memory.
         for path in paths or []:
             say(f"reading {path.name}")
             found.append(tauform.read_recording(parts_of(path), robot, **options))
@@ -154,6 +155,7 @@ def parse_joints(texts: list[str]) -> dict[str, str] | list[str] | None:
     # An empty joint, or a sign without a name, is a slip of the comma.
     if not all(joint and (name or not sign) for joint, sign, name in pairs):
         raise typer.BadParameter(f"--map takes NAME,... or JOINT=NAME,..., for example A1,A2,A3, not {texts[0]!r}")
+    # Mixed, a bare name could mean its place or itself.
     mapped = [bool(sign) for _, sign, _ in pairs]
     if any(mapped) and not all(mapped):
         raise typer.BadParameter("--map takes either names in the robot's order or JOINT=NAME for some, not both")

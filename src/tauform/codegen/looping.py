@@ -91,6 +91,7 @@ def generate_loops(robot: Robot, function: str = "inverse_dynamics") -> LoopedPr
         VerificationError: it deviates by more than the function's tolerance.
         SingularMassMatrixError: forward dynamics meets a link without inertia.
     """
+    # A misspelt name first: then it is told which there are, not which can loop.
     wanted = check_function(function)
     if wanted.name not in PLANS:
         raise GenerationError(f"{function} has no form as loops; those that have are {', '.join(PLANS)}")
@@ -119,6 +120,7 @@ def _looped(robot: Robot, function: Function) -> LoopedProgram:
         function.name,
         inputs,
         (Port(plan.output, (n, n) if plan.pairs else (n,)),),
+        # Row 0 is the base, which -1 stands for in trees.
         tuple(parent + 1 for parent in robot.tree.parents),
         tuple(kinds.index(own) for own in robot.tree.types),
         plan.numbers.table,
@@ -131,6 +133,7 @@ def _looped(robot: Robot, function: Function) -> LoopedProgram:
         algorithm=plan.algorithm,
         about=About(function.summary, conventions(robot), joints=robot.joint_names, has_friction=has_friction(robot)),
     )
+    # The whole function as loops compute it, not step by step: order and places are judged too.
     described = f"textbook {function.name} (NumPy, double precision)"
     with named_pivots(robot):
         shapes = [port.shape for port in inputs]
@@ -141,6 +144,7 @@ def _torques(robot: Robot) -> Plan:
     """Torques of links and rotors by Newton-Euler."""
     tree = robot.tree
     bodies = Bodies.of(tree, tree.inertias, tree.rotors)
+    # One gravity: trees hold a batch dimension that is one here.
     rows = torque_rows(tree.gravity[:, 0])
     return Plan(torque_numbers(bodies), rows, motion_and_wrench, torque, RIGID, "newton_euler")
 

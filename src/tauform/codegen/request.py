@@ -94,6 +94,7 @@ def usable_algorithms(function: Function, algorithm: str, robot: Robot) -> list[
     # a coefficient that is zero here may be another one at run time
     tied = forward_by_inverse.is_needed(robot) or any(term.is_inertial for term in robot.further_drives)
     loaded = has_load(robot.tree)
+    # Their Jacobian changes with the posture, which algorithms of trees do not differentiate.
     bends = isinstance(robot.closure, GeneralClosure)
     known = function.algorithms.items()
     usable = [

@@ -70,6 +70,7 @@ def write_programs(
 ) -> list[Path]:
     """Write programs in the form that the options say; see `write`."""
     chosen = backend(target)
+    # Before programs are looked at: an option that the language lacks is the same for all of them.
     chosen.check_options(options)
     given = [programs] if isinstance(programs, AnyProgram) else list(programs)
     lines = tuple(program for program in given if isinstance(program, Program))
@@ -89,12 +90,15 @@ def write_request(
     names = [program.name for program in given]
     if not names:
         raise GenerationError("write: no programs were given; make some with tauform.generate")
+    # Their C functions would have one name, which the linker alone would notice.
     if len(set(names)) < len(names):
         raise GenerationError(f"write: two programs have the same name ({', '.join(names)}); write them apart")
+    # All texts before the first file: what fails to print leaves the folder as it was.
     files = chosen.files(replace(request, programs=tuple(with_setups(request.programs))))
 
     def fill(fresh: Path) -> list[str]:
         write_texts(fresh, files)
+        # Ours too: a folder that was built is replaced, not refused as another's.
         return list(chosen.build_products(request.prefix))
 
     return write_folder(folder, fill, force)
@@ -140,6 +144,7 @@ def with_setups(programs: Sequence[Program]) -> list[Program]:
     result = []
     for program in programs:
         if program.setup is not None:
+            # Set-ups have no summary of their own: they are parts of a program.
             summary = f"what {program.name} needs of the parameters; call it once, and again when they change"
             result.append(replace(program.setup, robot=program.robot, about=replace(program.about, summary=summary)))
         result.append(program)

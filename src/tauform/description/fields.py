@@ -29,6 +29,7 @@ _MULTIPLE_OF_PI = re.compile(rf"\s*([+-]?)\s*({_UNSIGNED})?\s*\*?\s*pi\s*(?:/\s*
 
 def number(value: Any, where: str) -> float:
     """A finite number; text may be a decimal or a multiple of pi such as "-pi/2"."""
+    # Parsed, never evaluated: the text is of a file.
     multiple = _MULTIPLE_OF_PI.fullmatch(value) if isinstance(value, str) else None
     try:
         if isinstance(value, bool):  # which Python counts as 1 and 0
@@ -76,6 +77,7 @@ def drive_of(fields: Mapping[str, Any], where: str) -> dict[str, Any]:
     for key in DRIVE:
         if fields.get(key) is not None:
             drive[key] = number(fields[key], f"{where}: {key}")
+    # What is silent stays unlimited.
     bounds = {key: number(fields[key], f"{where}: {key}") for key in BOUNDS if fields.get(key) is not None}
     return {**drive, "limits": Limits(**bounds)}
 
@@ -104,6 +106,7 @@ def inertia_of(fields: Mapping[str, Any], where: str) -> Inertia:
 def _ten(parameters: Any) -> Any:
     if not isinstance(parameters, Mapping):
         return parameters
+    # A misspelt Ixy would be a moment of zero.
     reject_unknown(parameters, LINK_PARAMETERS, "parameters", "name")
     return [number(parameters.get(name, 0.0), f"parameters: {name}") for name in LINK_PARAMETERS]
 

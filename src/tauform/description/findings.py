@@ -60,6 +60,7 @@ def _com_distance(robot: Robot, i: int) -> float:
     inertia = robot.links[i].inertia
     if inertia.mass == 0:
         return 0.0
+    # A link reaches from its own joint to those that it carries and to its frames.
     places: list[Array] = [np.zeros(3)]
     places += [joint.parent_from_joint[:3, 3] for joint in robot.joints if joint.parent == i]
     places += [frame.link_from_frame[:3, 3] for frame in robot.frames if frame.link == i]
@@ -69,6 +70,7 @@ def _com_distance(robot: Robot, i: int) -> float:
 def gravity_findings(robot: Robot) -> list[Finding]:
     """Gravity that points up: a sign of the other convention, or a robot that hangs."""
     x, y, z = robot.gravity
+    # Robots on walls and ceilings have gravity aside or up: only what points more up than aside is doubtful.
     if z <= hypot(float(x), float(y)):
         return []
     what = f"({x:g}, {y:g}, {z:g}) points along the base's z, up where the robot stands"

@@ -89,6 +89,7 @@ class Joint(Value):
             raise DescriptionError(f"joint {self.name!r}: {error}") from None
         T = rigid(self.parent_from_joint, f"joint {self.name!r}: parent_from_joint")
         object.__setattr__(self, "parent_from_joint", T)
+        # Called for its refusal: texts and numbers that are not finite.
         fixed_array(self.parameters, (4,), f"joint {self.name!r}: rotor inertia and friction")
         width = fixed_array(self.coulomb_width, (), f"joint {self.name!r}: coulomb_width")
         # A ball joint has no single velocity that Fv or Ia could act on.
@@ -117,6 +118,7 @@ class Joint(Value):
     @property
     def parameters(self) -> tuple[float, float, float, float]:
         """Ia, Fv, Fc, Fo."""
+        # A rotor that is not declared counts as zero, but takes no part in identification.
         return (self.rotor_inertia or 0.0, self.viscous, self.coulomb, self.offset)
 
     def with_parameters(self, four: Array) -> Joint:

@@ -65,6 +65,7 @@ class Tree:
             drives: all drive terms; those that every joint has if not given.
             further: coefficients of the drive terms beyond those.
         """
+        # Joint by joint, four each: the order of `drives`.
         own = joint_parameters.reshape(-1)
         return cls(
             parents=parents,
@@ -120,6 +121,7 @@ class Tree:
     @cached_property
     def layout(self) -> Layout:
         """Meaning of each parameter."""
+        # Every joint's four are implied; the layout lists what comes beyond them.
         return Layout.of(self.types, self.drives[len(OF_JOINTS) * self.n :])
 
     @cached_property

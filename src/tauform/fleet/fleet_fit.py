@@ -103,6 +103,7 @@ def rows_of(fit: FleetFit) -> dict[str, dict[str, list[Any]]]:
             "error": [u.error for u in units],
             "fleet_error": [u.fleet_error for u in units],
             "windows": [fit.n_windows[u.unit] for u in units],
+            # The value that stands out most, so that a table can be sorted by cause.
             "largest": [u.largest(fit.names, 1)[0][0] for u in units],
             "largest_z": [u.largest(fit.names, 1)[0][1] for u in units],
             "cause": ["" if u.cause is None else str(u.cause) for u in units],

@@ -22,6 +22,7 @@ class Progress:
 
     def __init__(self, total: int, say: Callable[[str], None], metrics: Path | None) -> None:
         self.total, self.say, self.metrics = total, say, metrics
+        # Monotonic: the clock may be set while a fleet runs for hours.
         self.begun = self.written = time.monotonic()
         self.units = self.known = self.excluded = self.windows = 0
         self.seconds = 0.0
@@ -30,6 +31,7 @@ class Progress:
     def trouble(self, words: str) -> None:
         """Say what went wrong while the work goes on."""
         self.troubles.append(words)
+        # Both: operators read logs, users the terminal.
         LOGGER.error(words)
         self.say(words)
 
@@ -81,8 +83,10 @@ class Progress:
             "elapsed_seconds": self.written - self.begun,
             **(further or {}),
         }
+        # One prefix, as Prometheus asks of an exporter.
         named = {f"tauform_fleet_{name}": value for name, value in gauges.items()}
         lines = [f"# TYPE {name} gauge\n{name} {value:.10g}" for name, value in named.items()]
+        # Whole or not at all: a scraper may read at any moment.
         write_text(self.metrics, "\n".join(lines) + "\n", IdentificationError)
 
     def _count(self, summary: UnitSummary | None, n_excluded: int) -> None:
@@ -93,8 +97,10 @@ class Progress:
 
     def _rate(self) -> str:
         elapsed, left = time.monotonic() - self.begun, self.total - self.known - self.units
+        # A rate over less says more about the start than about the work.
         if elapsed < 1.0 or not left:
             return ""
+        # Of units that were read: those from checkpoints took no time.
         rate = self.units / elapsed
         return f", {rate:.3g} per second, {_duration(left / rate)} left"
 

@@ -40,6 +40,7 @@ class Fit(FittedModel):
     @cached_property
     def verdict(self) -> Verdict:
         """Good, usable or not trustworthy, and why."""
+        # On demand: fits in between, such as those of held-out blocks, are never judged.
         return judge(self)
 
     def reduced(
@@ -54,6 +55,7 @@ class Fit(FittedModel):
 
         See `tauform.identification.selection.significance.reduced`.
         """
+        # Functions of other rooms: a fit is data, and what is done with it stands where it belongs.
         return reduced(self, tolerance, max_deviation, most, keep_accuracy, limit)
 
     def physically_consistent(
@@ -122,6 +124,7 @@ class Fit(FittedModel):
         Raises:
             IdentificationError: the fit has nothing of the kind.
         """
+        # Rows above this one draw; see `deferred.py`.
         return deferred("Fit.plot")(self, what)
 
     def report(self, path: str | Path) -> Path:

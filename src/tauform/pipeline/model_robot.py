@@ -86,6 +86,7 @@ def model_robot(
     log = StageLog(progress or (lambda words: None))
     several = [recordings] if isinstance(recordings, Recording) else list(recordings)
     findings = _check(robot, log)
+    # Everything but the choice of terms, which the stages below may repeat.
     fitted = partial(identify, robot, several, validate=validate, friction=friction, delay=delay)
     fit = identified_fit(fitted, reduced, physical, log) if several else None
     if fit is not None and simulate:
@@ -100,10 +101,12 @@ def model_robot(
         error.finished = fit
         raise
     closed_form = _derive(modelled, log)
+    # Of the identified robot: what is judged is what is shipped.
     bound = None if closed_form is None else closed_form.bind(modelled)
     programs = exact_programs(modelled, functions, log)
     states = profile or default_profile(modelled)
     reduction = reduced_program(bound or modelled, programs, states, tolerance, confidence, routes, log)
+    # A curve of terms needs terms, and the exact program that the reduction was measured against.
     curve = None if bound is None or reduction is None else accuracy_curve(bound, states, reduction.exact, log)
     made = RobotModel(
         *(robot, modelled, findings, base, closed_form, bound, fit, programs, reduction, curve), tuple(log.stages)
@@ -125,12 +128,14 @@ def check_choices(
     for function in functions:
         check_function(function)
     if tolerance is not None:
+        # Of inverse dynamics, which is what the main job reduces.
         check_guarantee(tolerance, confidence, "inverse_dynamics", routes or ROUTES)
 
 
 def _check(robot: Robot, log: StageLog) -> tuple[Finding, ...]:
     with log.stage("check") as describe:
         findings = tuple(robot.check())
+        # Doubts alone do not make a stage doubtful: most files raise some.
         unphysical = sum(finding.severity == "unphysical" for finding in findings)
         if findings:
             count = f"{counted(len(findings), 'finding')}, {unphysical} unphysical"

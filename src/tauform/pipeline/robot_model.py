@@ -79,6 +79,7 @@ class RobotModel:
         progress: Progress | None = None,
     ) -> Delivery:
         """Write C, its self-test run, models and an HTML report; see `tauform.report.delivery.deliver`."""
+        # Together, since they are passed on through several stages.
         options = CodeOptions(real, recording, excerpt)
         delivered: Delivery = deferred("RobotModel.write")(
             self, folder, urdf=urdf, name=name, options=options, force=force, progress=progress

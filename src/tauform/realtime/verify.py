@@ -128,17 +128,20 @@ def verify(
     comparison = _comparison(program, robot, profile, tolerance, reference, seed)
     if n_states < 1:
         raise ModelError(f"n_states: expected at least 1, got {n_states}")
+    # Rounded up: the last slice may be a part of one.
     n_slices = -(-n_states // STATES_PER_SLICE)
     firsts = range(0, n_slices, SLICES_PER_TASK)
     tasks = {k: (k, min(k + SLICES_PER_TASK, n_slices), n_states) for k in firsts}
     total = _Errors()
 
     def done(_: int, found: _Errors) -> None:
+        # In any order: counts add up, and of equal maxima the first state counts.
         total.merge(found)
         if progress:
             progress(f"{comparison.program.name}: errors at {total.counts.n_states} of {n_states} states")
 
     with ExitStack() as stack:
+        # A cluster only where one is asked for: starting it takes longer than most verifications.
         if client is None and (scheduler is not None or workers):
             client = stack.enter_context(cluster(scheduler, workers))
         completed(_counted, comparison, tasks, client, done)
@@ -150,6 +153,7 @@ def verify(
         tolerance=comparison.tolerance,
         n_above=total.n_above,
         largest=total.largest,
+        # Drawn again: its place is kept, not the states, which would be gigabytes.
         worst=tuple(vector[total.place[1]] for vector in comparison.states(total.place[0], n_states)),
         counts=total.counts,
         seed=seed,
@@ -200,6 +204,7 @@ class _Comparison:
 
     def states(self, k: int, n_states: int) -> States:
         """States of a slice; its random numbers are its own."""
+        # Of the seed and the slice's number alone, so that workers share no generator.
         rng = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(k,)))
         return self.profile.sample(min(STATES_PER_SLICE, n_states - k * STATES_PER_SLICE), rng)
 
@@ -229,9 +234,11 @@ def _comparison(
     robot = robot or (None if reduction is None else reduction.robot)
     if robot is None:
         raise ModelError("robot: a program does not hold the robot it was made of; give it too")
+    # Before a reference is made, which takes seconds.
     _check_inputs(program)
     profile = profile or (None if reduction is None else reduction.profile) or "slow"
     lying = profile.suited(robot) if isinstance(profile, Profile) else Profile.within(robot, profile)
+    # Loops may not close outside of the limits, and torques there mean nothing.
     lying.check_limits(robot)
     if lying.recorded is not None:
         raise ModelError(
@@ -243,9 +250,11 @@ def _comparison(
         reference, described = textbook_program(robot, program.name), f"textbook {program.name}, compiled"
         if reduction is not None:
             _check_robot(reduction, reference, subject, lying)
+    # A program that leaves nothing out differs by rounding alone.
     within = tolerance if tolerance is not None else EXACT_TOLERANCE if reduction is None else reduction.tolerance
     joints = None
     if reduction is not None and reduction.joint_tolerances is not None:
+        # The half that the reduction was not made on, as its own verification does.
         unseen = lying.halves()[1]
         joints = joint_weights(joint_sizes(subject, reduction.exact, unseen), np.array(reduction.joint_tolerances))
     return _Comparison(subject, program, reference, described, lying, within, joints, seed)
@@ -272,6 +281,7 @@ def _check_inputs(program: Program) -> None:
 def _check_robot(reduction: Reduction, reference: Program, subject: Subject, profile: Profile) -> None:
     """Refuse a closed form with fixed joints or terms left out: no robot's textbook functions are its truth."""
     states = function_states(subject, reference, profile.sample(STATES_PER_SLICE, np.random.default_rng(0)))
+    # The median: single states near zero torque have large relative errors in any program.
     errors = relative_errors(compile_program(reduction.exact), compile_program(reference), states, None)
     if float(np.median(errors)) > EXACT_TOLERANCE:
         raise ModelError(

@@ -65,6 +65,7 @@ def forward_dynamics(
     if method not in cores:
         raise UnknownNameError(f"method: no {method!r}; choose from {', '.join(cores)}")
     robot = robot if drives else robot.rigid
+    # Friction that takes more than the torque it depends on has no unique acceleration.
     refuse_strong_load(robot)
     tree, given = robot.tree, temperatures(robot, temperature)
     with named_pivots(robot):
@@ -90,6 +91,7 @@ def solved_by_mass_matrix(
     tree: Tree, q: AnyArray, qd: AnyArray, tau: AnyArray, wrenches: BodyWrenches | None = None
 ) -> AnyArray:
     """(n, N) accelerations from M qdd = tau - C qd - g + J^T w, friction left out; arrays of any scalar."""
+    # Zeros of M between branches are known from the tree, unless shafts couple them.
     parents = matrix_parents(tree)
     # M qdd = tau - (C qd + g - J^T w), the bias being the torque of a motion without acceleration.
     right = tau - newton_euler(tree, q, qd, 0 * qd, wrenches)
@@ -107,6 +109,7 @@ def _with_loops(
     def other(q: AnyArray, qd: AnyArray, temperature: AnyArray | None = None) -> AnyArray:
         return friction_torque(robot.tree, JointState(q, qd, temperature=temperature))
 
+    # Checked together: below, several evaluations would each see a part.
     check_batches(robot, wrenches, q=q, qd=qd, tau=tau, **given)
     # Loops tie bodies together, so the mass matrix is that of q, F^T M F, and full.
     driving = joint_vector(tau, robot.n_joints, "tau") - evaluate(robot, other, project=1, q=q, qd=qd, **given)
@@ -115,5 +118,6 @@ def _with_loops(
         driving = driving / (1 + load_gains(robot, qd, driving))
     right = driving - bias_torque(robot, q, qd, wrenches)
     M = np.moveaxis(mass_matrix(robot, q), (-2, -1), (0, 1))
+    # As of a chain: F^T M F has no zeros that the tree would tell.
     chain = tuple(range(-1, robot.n_joints - 1))
     return np.moveaxis(solve(factorize(M, chain), chain, np.moveaxis(right, -1, 0)), 0, -1)

@@ -127,6 +127,7 @@ def weighted_regressor(
 ) -> AnyArray:
     """(n_parameters, N) weights^T Y without Y: of links O(n), by the twists of joint speeds `weights`; any scalar."""
     motion = body_motion(tree, q, qd, qdd)
+    # weights^T J^T A = (J weights)^T A: one more sweep in place of all columns.
     speeds = body_twists(tree, motion.transforms, weights)
     links = [
         (wrench_regressor(a, v) * y[:, None]).sum(axis=0)
@@ -157,6 +158,7 @@ def reference_torque(tree: Tree, q: AnyArray, qd: AnyArray, qd_r: AnyArray, qdd_
 
 
 def _reference_columns(tree: Tree, q: AnyArray, qd: AnyArray, qd_r: AnyArray, qdd_r: AnyArray) -> AnyArray:
+    # Shared by three sweeps of different velocities.
     transforms = transforms_of(tree, q)
     twists = body_twists(tree, transforms, qd)
     references = body_twists(tree, transforms, qd_r)
@@ -193,6 +195,7 @@ def body_jacobians(tree: Tree, transforms: list[Transform], like: AnyArray) -> l
     jacobians: list[AnyArray] = []
     for i, parent in enumerate(tree.parents):
         own = np.zeros((6, 1, *like.shape[-1:]), dtype=like.dtype)
+        # S of the joint: the twist of a unit speed.
         own = tree.types[i].moved(own, 1)
         if parent >= 0:
             X = Transform(transforms[i].R[:, :, None], transforms[i].p[:, None])
@@ -218,6 +221,7 @@ def wrench_regressor_between(acceleration: AnyArray, twist: AnyArray, reference:
     """
     w, v = twist[ANGULAR], twist[LINEAR]
     wr = reference[ANGULAR]
+    # Symmetric in both twists, so that C is that of the Christoffel symbols and Mdot - 2C is skew.
     half_ww = 0.5 * (w[:, None] * wr)
     angular = acceleration[ANGULAR] - 0.5 * cross(w, wr)
     # a_linear - (w x vr + v x wr) / 2 + (w x vr + wr x v) / 2

@@ -148,6 +148,7 @@ def _check(motion: Motion, geometry: bool) -> None:
 
 def _stages(motion: Motion, scheme: Tableau, warm: Array | None) -> list[_Stage]:
     """States of all stages at all steps at once: the motion is known."""
+    # Stages combine the state with the accelerations of the stages before.
     known, found = [motion.q, motion.qd], []
     for q_form, qd_form in scheme.stages:
         q, qd = (_combined(form, known) for form in (q_form, qd_form))
@@ -180,6 +181,7 @@ def _combined(form: Array, known: list[Array]) -> Array:
 def _backwards(
     robot: Robot, tau: Array, costs: list[Array], scheme: Tableau, stages: list[_Stage], warm: Array | None
 ) -> _Weights:
+    # The last torque moves nothing: there is no step after it.
     n_steps = tau.shape[-2] - 1
     by_tau, inner = np.zeros_like(tau), [np.zeros_like(tau) for _ in stages]
     # Weights of the state at the end: its own cost.
@@ -192,6 +194,7 @@ def _backwards(
             stage, (q_form, qd_form) = stages[s], scheme.stages[s]
             held = None if warm is None else warm[at]
             found = linearize_forward_transposed(robot, stage.q[at], stage.qd[at], tau[at], g[2 + s], held)
+            # What the stage was combined of takes its share of the weights.
             for b in range(2 + s):
                 g[b] = g[b] + q_form[b] * found.dq + qd_form[b] * found.dqd
             by_tau[at] += found.dtau
@@ -207,6 +210,7 @@ def _summed(robot: Robot, stages: list[_Stage], inner: list[Array], warm: Array 
     """Minus the sum of inner^T dtau over all stages and steps, some steps at a time."""
     total: Any = 0
     for stage, weights in zip(stages, inner, strict=True):
+        # Some at a time: columns of all steps would be gigabytes.
         for start in range(0, weights.shape[-2], STEPS_AT_ONCE):
             part = (..., slice(start, start + STEPS_AT_ONCE), slice(None))
             states: dict[str, Any] = {name: x[part] for name, x in stage._asdict().items()}

@@ -81,6 +81,7 @@ class Motion(Displayed):
             SimulationError: a batch; choose one of it.
             RecordingError: too few samples.
         """
+        # A recording is one motion: samples of several would look like jumps.
         one = self._single("recording")
         return Recording(one.t, one.q, one.tau, qd=one.qd, qdd=one.qdd, name=name)
 

@@ -75,6 +75,7 @@ class Plant:
     @cached_property
     def stops(self) -> JointBounds:
         """Limits of each coordinate of q."""
+        # `simulate(limits=False)` lets joints go on beyond their limits.
         if not self.has_stops:
             return JointBounds(*[[None] * self.robot.n_joints] * 2)
         return JointBounds(*([_finite(getattr(limit, side)) for limit in self._limits] for side in ("lower", "upper")))
@@ -86,6 +87,7 @@ class Plant:
 
     def cut_off(self, tau: Array) -> Array:
         """Torques (..., n) that are given, at most those of the motors."""
+        # Infinity cuts nothing off.
         most = np.array([np.inf if effort is None else effort for effort in self.efforts])
         return np.clip(tau, -most, most)
 
@@ -98,6 +100,7 @@ class Plant:
     def contact(self) -> Contact:
         """Coordinates that rub or have stops."""
         rubbing = np.flatnonzero(self.dry_joints.any(axis=1)) if self.is_dry else np.zeros(0, dtype=int)
+        # Only joints with a stop get ports: every port is read in every step.
         sides = (tuple(j for j, x in enumerate(side) if x is not None) for side in self.stops)
         return Contact(self.robot.n_joints, tuple(rubbing.tolist()), *sides)
 

@@ -88,6 +88,7 @@ class SettlingProblem(NamedTuple):
             rubbed = felt if self.impulses[i] is None else felt - self.impulses[i] * sign(v[i])
             right.append(moving[i] * rubbed + held[i])
         chain = tuple(range(-1, n - 1))
+        # A chain: no entry of R is known to be zero.
         found = solve(factorize(_stacked(R), chain), chain, _stacked(right))
         return [within(x, low, high) for x, low, high in zip(found, self.lower, self.upper, strict=True)]
 
@@ -95,6 +96,7 @@ class SettlingProblem(NamedTuple):
         """1 where a joint neither sticks nor rests on a stop."""
         masks = []
         for j, x in enumerate(v):
+            # Ones of the same kind of scalar as x.
             mask = 0.0 * x + 1.0 if self.impulses[j] is None else sign(x) * sign(x)
             if self.lower[j] is not None:
                 mask = mask * is_positive(x - self.lower[j])
@@ -111,8 +113,10 @@ class SettlingProblem(NamedTuple):
         """Sum of what joints would change on their own; zero at the minimum."""
         total: Any = 0.0
         for j in range(len(v)):
+            # As a momentum, so that heavy and light joints are judged alike.
             change = absolute(self.M[j][j] * (self.best(v, j) - v[j]))
             size = absolute(self.b[j]) + _sum(absolute(self.M[j][k] * v[k]) for k in range(len(v)))
+            # Rounding is no imbalance: else rounds would never end.
             total = total + is_positive(change - MAX_ROUNDING_SHARE * size) * change
         return total
 
@@ -131,6 +135,7 @@ class SettlingProblem(NamedTuple):
 def is_positive(x: Any) -> Any:
     """1 above zero, else 0; exact, and without a branch on any scalar."""
     s = sign(x)
+    # 1, 0 and 0 of the signs 1, 0 and -1.
     return 0.5 * (s * s + s)
 
 
@@ -139,6 +144,7 @@ def within(x: Any, lower: Any, upper: Any) -> Any:
     for bound, side in ((lower, -1.0), (upper, 1.0)):
         if bound is not None:
             outside = is_positive(side * (x - bound))
+            # Products with 0 and 1: the bound itself, to the bit.
             x = (1.0 - outside) * x + outside * bound
     return x
 
@@ -163,6 +169,7 @@ def guessed(
             for distance in (side[j] for side in near.values() if j in side):
                 # At rest on a stop: neither distance nor rate.
                 still = still + (1.0 - sign(distance) * sign(distance))
+            # A joint without friction moves unless a stop holds it.
             goes = 1.0 - (1.0 - goes) * still
         moving.append(goes)
     return problem.solved(list(qd), moving)

@@ -70,8 +70,10 @@ def limited(tau: Any, effort: float | None) -> Any:
 def opened(plant: Plant, dynamics: Dynamics, q: AnyArray, qd: AnyArray, h: Any) -> dict[str, Any]:
     """A step as if nothing rubbed, the problem that friction and stops pose to it, and a guess of its solution."""
     free, tau = stepped(plant, dynamics, q, qd, h)
+    # At the start of the step: friction settles velocities, over which M hardly changes.
     M, contact = dynamics.mass_matrix(), plant.contact
     given = {
+        # The lower triangle: each entry is a port of the next program, and copied.
         "M": [M[i, j] for i in range(contact.n) for j in range(i + 1)],
         "momentum": [sum(M[i, j] * free.qd[j] for j in range(contact.n)) for i in range(contact.n)],
     }
@@ -88,6 +90,7 @@ def opened(plant: Plant, dynamics: Dynamics, q: AnyArray, qd: AnyArray, h: Any) 
     problem = contact.problem(given)
     v = guessed(problem, contact, qd, room)
     moved = {"u": free.qd, "mean": free.qdd, "free": free.q, "tau": tau}
+    # Semi-implicit steps make positions from the velocity alone.
     left_out = {"free"} if plant.integrator == "semi_implicit" else set()
     left_out |= set() if "tau" in plant.outputs else {"tau"}
     made = {**moved, **given, "v": v, "open": [problem.unbalanced(v)]}
@@ -181,6 +184,7 @@ class _Textbook:
 
     def acceleration(self, q: AnyArray, qd: AnyArray, tau: AnyArray) -> AnyArray:
         q, qd, tau = (np.moveaxis(x, 0, -1) for x in (q, qd, tau))
+        # None where no drive term reads it.
         warm = self.inputs.get("temperature")
         qdd = forward_dynamics(self.plant.smooth, q, qd, tau, temperature=warm, wrenches=self.wrenches or None)
         return np.moveaxis(qdd, -1, 0)
@@ -193,6 +197,7 @@ class _Textbook:
         """(n_bodies, N) dry friction of the tree's joints against their motion."""
         robot, rows = self.plant.robot, {name: self.inputs[name].T for name in ("q", "qd")}
         if robot.closure is not None:
+            # Drive terms sit at the joints of the tree, which follow those of q.
             rows = {name: robot.closure.F @ x for name, x in rows.items()}
             rows["q"] = rows["q"] + robot.closure.offset[:, None]
         warm = self.inputs["temperature"].T if "temperature" in self.inputs and robot.closure is None else None
@@ -256,6 +261,7 @@ def _function(plant: Plant, name: str, trace: Tracer, reference: Any) -> Functio
         f"one time step ({plant.integrator})",
         lambda robot: plant.shapes(),
         reference,
+        # The search prices torques: tracing a whole step for each candidate would take minutes.
         {"mass_matrix": Algorithm(trace, like_torques=True, any_unit=True, sums_angles=True)},
         tolerance=TOLERANCE,
         feels_wrenches=True,
@@ -290,5 +296,6 @@ def _kept(plant: Plant, function: Function) -> Program:
     return kept_program(
         (function.name, plant),
         lambda: program_of(problem, function, ["mass_matrix"]),
+        # Also one from the disk: a cache is no proof.
         lambda program: certified(program, function, problem),
     )

@@ -127,6 +127,7 @@ class RobotLines:
     def plan(self, options: Mapping[str, Any]) -> Lines:
         """A motion to record."""
         given = ", ".join(f"{name}={value!r}" for name, value in options.items())
+        # Where the verb has another word than the function.
         flags = {"max_seconds": "seconds"}
         shown = "".join(
             (" --no-collisions" if value is False else "")
@@ -143,6 +144,7 @@ class RobotLines:
         return Path(self.source).name
 
     def _command(self, verb: str) -> str:
+        # Only what was changed on the page: a line says no more than is needed.
         gravity = "" if self.gravity is None else " --gravity " + " ".join(f"{g:g}" for g in self.gravity)
         tip = f" --tip {shlex.quote(self.tip)}" if self.tip else ""
         return f"tauform {verb} {shlex.quote(self._name)}{tip}{gravity}"

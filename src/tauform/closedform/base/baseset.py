@@ -274,6 +274,7 @@ class BaseParameters(Displayed):
 
     def _repr_markdown_(self) -> str:
         """A table of the relations, for notebooks."""
+        # The text is ours, with one equals sign.
         rows = [relation.text().split(" = ", 1) for relation in self.relations]
         absent = f"\n\nWithout effect: {', '.join(self.no_effect)}." if self.no_effect else ""
         table = "\n".join(["| base parameter | made of |", "|---|---|", *(f"| `{a}` | `{b}` |" for a, b in rows)])

@@ -31,11 +31,13 @@ class Dimensionless:
 
 def dimensionless(robot: Robot) -> Dimensionless:
     """Scale a robot by its mean joint offset and by sqrt(length / gravity)."""
+    # Columns in metres and seconds differ by decades, which a rank could take for zeros.
     length, time = units(robot)
     joints = []
     for joint in robot.joints:
         T = np.array(joint.parent_from_joint)
         T[:3, 3] /= length
+        # A velocity, in radians or lengths per unit of time.
         width = joint.coulomb_width * time / joint.type.coordinate_unit(length)
         joints.append(replace(joint, parent_from_joint=T, lengths=(), coulomb_width=width))
     drives = tuple(
@@ -46,6 +48,7 @@ def dimensionless(robot: Robot) -> Dimensionless:
         robot,
         joints=tuple(joints),
         gravity=robot.gravity * (time * time) / length,
+        # Part of the links already, whose parameters are factors here.
         payload=None,
         further_drives=drives,
     )
@@ -68,6 +71,7 @@ def dimensionless(robot: Robot) -> Dimensionless:
 
 def units(robot: Robot) -> tuple[float, float]:
     """Mean length of the joints' offsets [m], and the time in which gravity falls it [s]; 1 where there is none."""
+    # Only those that are there: wrists with many zeros would shrink the mean.
     offsets = np.linalg.norm(robot.tree.translations[:, :, 0], axis=1)
     length = float(offsets[offsets > 0].mean()) if offsets.any() else 1.0
     gravity = norm(robot.gravity)
@@ -76,6 +80,7 @@ def units(robot: Robot) -> tuple[float, float]:
 
 def parameter_factors(robot: Robot, length: float, time: float) -> Array:
     """(n_parameters,) factor that takes the units of length and time out of each parameter."""
+    # A few dimensions, hundreds of parameters.
     factors = {own: _factor(*own, length, time) for own in {p.dimension for p in robot.layout.parameters}}
     return read_only([factors[parameter.dimension] for parameter in robot.layout.parameters])
 

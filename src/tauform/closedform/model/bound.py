@@ -178,6 +178,7 @@ class BoundModel:
         return self._answered("forward_dynamics", {"q": q, "qd": qd, "tau": tau}, {"temperature": temperature}, tier)
 
     def _answered(self, function: str, states: Any, options: Any, tier: Any) -> Array:
+        # One way in for all functions: tiers, checks and kernels live in `fast/`, above this room.
         answer: Array = deferred("BoundModel._answered")(self, function, states, options, tier)
         return answer
 
@@ -203,6 +204,7 @@ class BoundModel:
         Raises:
             ShapeError: a last dimension differs from n, or a value is not finite.
         """
+        # Not through tiers: kernels know the sum alone, not its parts.
         states = {"q": q, "qd": qd, "qdd": qdd}
         sliced, terms = self.terms.everything.states_per_slice, self.terms.everything
 
@@ -350,6 +352,7 @@ class BoundModel:
 
     def friction_torque(self, q: AnyArray, qd: AnyArray, temperature: AnyArray | None, rigid: AnyArray) -> AnyArray:
         """(n, N) torque of all drive terms but rotors, where links and rotors take `rigid`; arrays of numbers."""
+        # Fv qd + Fc sign(qd) + Fo are most robots' only friction, and cost no robot to be asked.
         friction = joint_torque(self.joint_coefficients, qd)
         return friction + self.beside.torque(q, qd, temperature, rigid) if self.beside else friction
 

@@ -48,6 +48,7 @@ def derive_followers(
     closure = robot.closure
     if not isinstance(closure, Closure):
         raise _refused(robot, "loops that are not linear in q")
+    # An assumption is about a joint of the tree; what it means for those that follow is open.
     if assumes:
         raise _refused(robot, "joints that follow others, where nothing can be assumed or fixed")
     if robot.further_drives:
@@ -58,6 +59,7 @@ def derive_followers(
     with one_blas_thread():
         # All joints of the tree as if they were free, then what follows is put in.
         tree = replace(robot, closure=None)
+        # Of the tree, which is the larger one: terms merge when followers are put in.
         refuse_if_too_large(tree, memory_limit)
         coefficients = Coefficients.gathered(tree, sweep(tree, {}, progress))
         terms = terms_of(coefficients, tree, range(robot.layout.n), {})
@@ -68,6 +70,7 @@ def derive_followers(
         found = followed(
             terms.exponents, (placed @ coefficients.matrix).tocsr(), closure.F, closure.offset, robot.tree.types
         )
+        # Of the robot with its closure: fewer parameters can be told apart than of the tree.
         base = base_parameters(robot, include=include, order=order)
         reduction = _reduced(robot, found.matrix, base)
     n = robot.n_joints
@@ -77,6 +80,7 @@ def derive_followers(
         geometry=Geometry.of(robot),
         exponents=found.exponents,
         sparse_reduction=reduction,
+        # Friction of followers acts at their own speed, which is no term of a joint of q.
         joint_terms=read_only(np.zeros((n, 3, base.n))),
         base=base,
         load_grouping=load_grouping(robot, base, set(columns)),
@@ -94,6 +98,7 @@ def _reduced(robot: Robot, matrix: scipy.sparse.csr_array, base: BaseParameters)
     left = (matrix.tocsc()[:, columns] - kept @ scipy.sparse.csr_array(base.grouping[:, columns])).tocoo()
     if left.nnz and np.abs(left.data).max() > MAX_REGROUPING_ERROR * np.abs(matrix.data).max():
         raise ModelError(f"derive: terms of {robot.name} do not agree with its base parameters; please report this")
+    # What cancelled exactly; explicit zeros would count as terms.
     kept.eliminate_zeros()
     kept.sort_indices()
     return kept

@@ -24,6 +24,7 @@ class Followers(NamedTuple):
     @classmethod
     def of(cls, robot: Robot) -> Followers | None:
         """Those of a robot; None where all joints are free."""
+        # General loops have no closed form, so that nothing asks for theirs.
         if not isinstance(robot.closure, Closure):
             return None
         return cls(robot.closure, tuple(joint.name for joint in robot.joints))

@@ -94,6 +94,7 @@ class ClosedFormModel(Displayed):
     @property
     def moving(self) -> tuple[int, ...]:
         """Indices of the joints that are not fixed."""
+        # By name: positions of fixed joints are given so.
         return tuple(i for i, name in enumerate(self.joint_names) if name not in self.fixed)
 
     @property

@@ -85,6 +85,7 @@ class TermsByKind:
     @cached_property
     def induced(self) -> Projection:
         """C qd + g."""
+        # What forward dynamics takes off tau before it solves with D.
         return self._of(self._kinds != INERTIAL)
 
 

@@ -108,6 +108,7 @@ def kernel_files(request: Request, dialect: Dialect) -> dict[str, str]:
         "stand_ins": dialect.stand_ins,
         "calls": "\n".join(_call(program, f"{name}_{program.name}") for program in programs),
     }
+    # As data beside the source: kernels have no place for tables of results.
     references = {f"{name}_{program.name}": _stored(Reference(program, real)) for program in programs}
     return {
         f"{name}.{dialect.suffix}": source,

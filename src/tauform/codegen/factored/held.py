@@ -29,6 +29,7 @@ ON_NUMBERS = ("newton_euler", "composite", "composite_trace")
 
 def with_zeros_at(robot: Robot, positions: Mapping[str, float]) -> Robot:
     """The same chain, its coordinates zero where they were at these positions."""
+    # A fixed joint at zero is a number that folds; at its position it would be a sine of one.
     old_from_new = [joint.type.motion(positions.get(joint.name, 0.0)) for joint in robot.joints]
     # Children are mounted on the turned frame; named lengths no longer add up to the translations.
     joints = tuple(
@@ -48,6 +49,7 @@ def with_zeros_at(robot: Robot, positions: Mapping[str, float]) -> Robot:
 def held_function(n_joints: int, moving: tuple[int, ...], function: str) -> Function:
     """The function on robots whose other joints are fixed at zero."""
     whole = FUNCTIONS[function]
+    # Zeros among the inputs: products with them vanish while the program is traced.
     fixed = [i for i in range(n_joints) if i not in moving]
     held = {
         name: replace(algorithm, trace=_held(fixed, algorithm.trace))
@@ -55,6 +57,7 @@ def held_function(n_joints: int, moving: tuple[int, ...], function: str) -> Func
         if name in ON_NUMBERS
     }
     if function == "forward_dynamics":
+        # The articulated sweep accelerates every joint; held ones need a matrix of the others.
         held = {"mass_matrix": Algorithm(_held(fixed, _forward(moving)), any_unit=True)}
 
     def reference(robot: Robot, *arrays: Array) -> Array:
@@ -65,6 +68,7 @@ def held_function(n_joints: int, moving: tuple[int, ...], function: str) -> Func
             return forward_dynamics(np.moveaxis(mass_matrix(robot, q), 0, -1), rest.T, moving).T
         result: Array = np.array(whole.reference(robot, *states))
         if function == "mass_matrix":
+            # Nothing tells D_ff, which multiplies accelerations that are zero: the closed form has zeros there.
             result[:, np.ix_(fixed, fixed)[0], np.ix_(fixed, fixed)[1]] = 0.0
         return result
 

@@ -75,6 +75,7 @@ def to_sympy(program: Program | BoundModel | ClosedFormModel) -> SymbolicProgram
     sympy = library("sympy", "sympy")
     if not isinstance(program, Program):
         return _closed_form(sympy, program)
+    # Set-ups inside: parameters become symbols of the expressions.
     program = whole(program)
     symbols = [[sympy.Symbol(name, real=True) for name in _entries(program, port)] for port in program.inputs]
     operations = {
@@ -88,6 +89,7 @@ def to_sympy(program: Program | BoundModel | ClosedFormModel) -> SymbolicProgram
         Op.TANH: sympy.tanh,
         Op.ATAN2: sympy.atan2,
     }
+    # Values that are read once stay inside the expression that reads them.
     uses = Counter(k for instruction in program.instructions for k in instruction.args)
     values: list[Any] = []
     replacements: list[tuple[Any, Any]] = []
@@ -126,6 +128,7 @@ def _closed_form(sympy: Any, source: BoundModel | ClosedFormModel) -> SymbolicPr
 
 def _entries(program: Program, port: Port) -> list[str]:
     """Names of a port's entries: those of parameters, else the port's with a number from 1 on."""
+    # mxR_2 rather than theta7, where the program knows.
     named = program.about.entries.get(port.name, ())
     if len(named) == port.size:
         return list(named)

@@ -23,6 +23,7 @@ def _factors(tracing: Tracing) -> Outputs:
 
 
 def _inverse(tracing: Tracing) -> Outputs:
+    # From the factors: columns of the identity would be solved for one by one.
     return {"inverse": inverse_of(*matrix_factors(tracing))}
 
 

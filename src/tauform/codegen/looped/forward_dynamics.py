@@ -37,6 +37,7 @@ UPPER = np.triu_indices(6)
 
 def forward_rows(gravity: Array) -> tuple[Rows, ...]:
     """Rows of the sweeps; gravity is an upward acceleration of the base."""
+    # a_0 = -g: weight then needs no term of its own.
     upward = (0.0, 0.0, 0.0, *(-g for g in gravity.tolist()))
     return (
         *(Rows(name, 6) for name in (TWIST, DRIFT, BIAS, GAIN)),
@@ -76,6 +77,7 @@ def motion(step: Step) -> None:
     step.write(TWIST, twist)
     step.write(DRIFT, step.type.drift(twist, qd))
     step.write(BIAS, cross_force(twist, inertia_times(ten, twist)))
+    # Its own first; bodies that it carries add theirs on the way back.
     step.write(INERTIA, rigid_inertia(ten, ten[0])[..., 0][UPPER])
 
 
@@ -87,7 +89,9 @@ def articulated(step: Step) -> None:
     # One division per joint; all else are products with it.
     inverse = 1.0 / (step.type.felt(U) + rotor)[0]
     gain = U * inverse
+    # u = tau - S . p
     excess = step.read(DRIVING)[0] - step.type.felt(bias)[0]
+    # I' = I - U U^T / D, which feels no force along the joint's axis but the rotor's.
     remaining = without_joint(inertia, step.type.component, U, gain, rotor * inverse)
     passed = bias + times(remaining, _column(step.read(DRIFT))) + gain * excess
     step.write(GAIN, gain)
@@ -100,6 +104,7 @@ def articulated(step: Step) -> None:
 def acceleration(step: Step) -> None:
     """qdd = u / D - gain . a', with a' as it reaches the joint."""
     arriving = twist_to_child(_transform(step), _column(step.read(ACCELERATION, of_parent=True)))
+    # a' = X a_parent + c
     a = arriving + _column(step.read(DRIFT))
     qdd = step.read(EXCESS)[0] * step.read(INVERSE)[0] - (_column(step.read(GAIN)) * a).sum()
     step.write("qdd", [qdd])

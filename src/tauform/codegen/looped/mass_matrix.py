@@ -54,4 +54,5 @@ def momentum(step: Step) -> None:
     step.write(MOMENTUM, own)
     # The joint's own entry, with the rotor that nobody else feels.
     step.write(DIAGONAL, [(axis * own).sum() + step.own["rotor"][0]])
+    # In the base's axes inertias simply add up.
     step.add_to_parent(COMPOSITE, composite)

@@ -48,6 +48,7 @@ class Numbers:
     def varying(self) -> AnyArray:
         """Places of the flat entries that differ between bodies."""
         flat = self._flat()
+        # Exactly different: of numbers that are merely close, one would be wrong for most bodies.
         return np.flatnonzero((flat != flat[0]).any(axis=0))
 
     @property
@@ -62,6 +63,7 @@ class Numbers:
         flat: AnyArray = np.array(self._flat()[0].tolist(), dtype=object)
         if len(varying):
             flat[varying] = graph.input(TABLE, len(varying))
+        # Split again where the arrays were joined, in the order of the dictionary.
         ends = np.cumsum([array[0].size for array in self.arrays.values()])[:-1]
         parts = zip(self.arrays.items(), np.split(flat, ends), strict=True)
         return {name: part.reshape(array.shape[1:]) for (name, array), part in parts}
@@ -90,6 +92,7 @@ class Step:
     def read(self, rows: str, of_parent: bool = False) -> AnyArray:
         """(width,) the body's row, or its parent's."""
         place = Place(rows, of_parent)
+        # One port per row, however often it is read.
         if place not in self._read:
             self._read[place] = self.graph.input(self._port(place), self.widths[rows])
         return self._read[place]
@@ -111,6 +114,7 @@ class Step:
     def q(self) -> Any:
         """The joint's coordinate, with the sine and cosine that were made before."""
         (own,) = self.read("q")
+        # A joint that does not turn needs no sine, and reads none.
         return own if self.type.screw[0] == 0 else Coordinate(own, self.read(SINE)[0], self.read(COSINE)[0])
 
 
@@ -122,6 +126,8 @@ def sweep(
     for kind in kinds:
         step = Step(kind, numbers, {own.name: own.width for own in rows})
         body(step)
+        # The function's name becomes the comment above its loop in C.
         steps.append(lower(step.graph, body.__name__, step.outputs))
+        # Kinds read different rows; the sweep knows the places of all.
         places.update(step.places)
     return Sweep(inward, tuple(steps), places)

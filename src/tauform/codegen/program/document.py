@@ -20,6 +20,7 @@ _OPS = {op.value: op for op in Op}
 
 def encoded(program: Program) -> bytes:
     """The whole program, the bits of its numbers included; equal programs give equal bytes."""
+    # Python writes the shortest digits that read back as the same double.
     return json.dumps(_document(program), separators=(",", ":")).encode()
 
 
@@ -47,11 +48,13 @@ def _document(value: Any) -> Any:
     if type(value) in TYPES.values():
         named = {part.name: getattr(value, part.name) for part in fields(value)}
         if isinstance(value, Program):
+            # Lists in place of tables with names: programs have thousands of them.
             instructions = [[i.op.value, list(i.args), i.number, *i.place] for i in named.pop("instructions")]
             return {"type": "Program", "instructions": instructions, **{k: _document(v) for k, v in named.items()}}
         return {"type": type(value).__name__, **{k: _document(v) for k, v in named.items()}}
     if isinstance(value, np.ndarray):
         return {"type": "array", "shape": list(value.shape), "values": [float(x) for x in value.ravel()]}
+    # Pairs, since keys of JSON are texts only, and the order is part of the program.
     if isinstance(value, dict):
         return {"type": "dict", "items": [[key, _document(item)] for key, item in value.items()]}
     if isinstance(value, tuple | list):
@@ -68,6 +71,7 @@ def _value(found: Any) -> Any:
         return tuple(map(_value, found))
     if not isinstance(found, dict):
         return found
+    # Only types that are listed here are made, whatever the text names.
     kind = found.pop("type")
     if kind == "array":
         return np.array(found["values"], dtype=np.float64).reshape(found["shape"])

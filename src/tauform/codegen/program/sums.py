@@ -73,12 +73,14 @@ def _plan(terms: list[_Term], most_opened: int) -> _Plan:
         insort(partial, (max(first[0], second[0]) + latency, len(terms) + len(steps) - 1))
 
     for product in sorted((term.ready, k) for k, term in enumerate(terms) if term.fuses):
+        # While waiting for the product, partial sums are added for free.
         while len(partial) > 1 and partial[1][0] + LATENCY[Op.ADD] <= product[0]:
             add(partial.pop(0), partial.pop(0), LATENCY[Op.ADD])
         # Partial sums that are known by then: the latest of them waits least.
         present = bisect_right(partial, product[0], key=itemgetter(0))
         if present:
             add(partial.pop(present - 1), product, LATENCY[Op.MULTIPLY])
+        # None is known yet: the product stands alone and begins a partial sum.
         elif most_opened > 0 or not partial:
             most_opened -= 1
             insort(partial, (product[0] + LATENCY[Op.MULTIPLY], product[1]))
@@ -173,6 +175,7 @@ class _SummedCode:
         terms = []
         for k, minus in found:
             new = self.new[k]
+            # A product that is added twice is computed once, and not fused.
             fuses = k in self.fusing and count[k] == 1
             ready = max(self.ready[a] for a in self.instructions[new].args) if fuses else self.ready[new]
             terms.append(_Term(ready, new, minus, fuses))
@@ -180,6 +183,7 @@ class _SummedCode:
 
     def _added(self, value: int) -> Iterator[tuple[int, bool]]:
         """Values that are added up, and whether each is subtracted."""
+        # No recursion: sums of long chains nest deeper than Python's stack.
         stack = [(value, False)]
         while stack:
             value, minus = stack.pop()
@@ -193,6 +197,7 @@ class _SummedCode:
 
     def _add(self, a: int, a_minus: bool, b: int, b_minus: bool) -> tuple[int, bool]:
         """A step of a sum, and whether its value is to be subtracted."""
+        # -a - b is added as a + b and subtracted later: no negation is spent.
         if a_minus == b_minus:
             instruction = Instruction(Op.ADD, (min(a, b), max(a, b)))
         else:

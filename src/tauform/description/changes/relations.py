@@ -32,6 +32,7 @@ def general_closure(robot: Robot, relations: Sequence[LoopRelation]) -> GeneralC
     # A loop determines several joints at once, a relation one.
     passive = {name for relation in relations for name in relation.joints}
     active = tuple(name for name in names if name not in passive)
+    # Then nothing would move the robot: q would be empty.
     if not active:
         raise DescriptionError("relations: no active joint is left; let at least one joint move freely")
     ordered = _in_order(relations, set(active))
@@ -44,6 +45,7 @@ def _in_order(relations: Sequence[LoopRelation], known: set[str]) -> tuple[LoopR
     # Topological order, in the order that was given where there is a choice.
     waiting, ordered = list(relations), []
     while waiting:
+        # One at a time from the front, which keeps the order that was given.
         ready = next((relation for relation in waiting if set(relation.reads) <= known), None)
         if ready is None:
             circle = " and ".join(repr(relation.joints[0]) for relation in waiting)
@@ -68,6 +70,7 @@ def relations_of(robot: Robot) -> list[LoopRelation]:
         return list(robot.closure.relations)
     if robot.closure is None:
         return []
+    # Rows of F are the relations already; those of active joints are rows of the identity.
     rows = zip(robot.joints, robot.closure.F.tolist(), robot.closure.offset.tolist(), strict=True)
     return [
         Linear(joint.name, tuple((name, x) for name, x in zip(robot.joint_names, row, strict=True) if x), constant)
@@ -88,6 +91,7 @@ def _related_by_functions(robot: Robot, relations: Mapping[str, Mapping[str, flo
                 raise DescriptionError(f"relations: {passive}: {error}") from None
         else:
             factors = {leader: number(factor, f"relations: {passive}") for leader, factor in terms.items()}
+            # The empty name stands for the number one.
             constant = factors.pop("", 0.0)
             relation = Linear(passive, tuple(factors.items()), constant)
         for leader in relation.reads:
@@ -116,6 +120,7 @@ def closed(
         raise DescriptionError(f"{where}: expected the names of two frames, got {len(frames)}")
     if fixes not in ("point", "frame"):
         raise DescriptionError(f'{where}: fixes: expected "point" or "frame", got {fixes!r}')
+    # Frames, not links: loops close at bolts, which lie anywhere on a link.
     ends = [robot.frame(one) for one in frames]
     paths = paths_between(robot.joints, [(frame.link, frame.link_from_frame) for frame in ends])
     on_paths = path_names(paths)
@@ -163,6 +168,7 @@ def _related_linearly(robot: Robot, relations: Mapping[str, Mapping[str, float |
             value = number(factor, f"relations: {passive}")
             if leader == "":
                 constant[row] = value
+            # Not resolved here: followers of followers may go in a circle.
             elif leader in relations:
                 raise DescriptionError(f"relations: {passive!r} follows {leader!r}, which itself follows; resolve it")
             else:

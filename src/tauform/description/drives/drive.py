@@ -98,6 +98,7 @@ class Drive:
             raise DescriptionError(f"{self.where}: label {self.label!r} is no word of letters, digits and . + - _")
         if self.n_joints is not None and len(joints) != self.n_joints:
             raise DescriptionError(f"{self.where}: expected {self.n_joints} joint(s), got {len(joints)}")
+        # A shaft that couples a joint with itself would be its rotor, counted twice.
         if len(set(joints)) != len(joints):
             raise DescriptionError(f"{self.where}: its joints are the same; give two different ones")
         self._check_constants()
@@ -131,6 +132,7 @@ class Drive:
             if name not in known:
                 takes = f"takes {', '.join(known)}" if known else "takes none"
                 raise DescriptionError(f"drive {shape!r}: unknown constant {name!r}; it {takes}")
+        # Here, not by the constructor: its TypeError would name neither shape nor constant.
         for own in fields(SHAPES[shape]):
             if own.name in known and own.default is MISSING and own.name not in constants:
                 raise DescriptionError(f"drive {shape!r}: {own.name} is missing")
@@ -197,6 +199,7 @@ class Drive:
 
     def unit(self, types: Sequence[JointType]) -> str:
         """SI unit of the coefficient, at joints of these types."""
+        # N m of an angle, N of a length.
         return self.units[self._length_power(types)]
 
     def dimension(self, types: Sequence[JointType]) -> tuple[int, int]:
@@ -212,6 +215,7 @@ class Drive:
 
 
 def _indices(joints: Any, where: str) -> tuple[int, ...]:
+    # A text is a sequence too, of letters.
     given = tuple(joints) if isinstance(joints, Sequence | np.ndarray) and not isinstance(joints, str) else (joints,)
     if not all(isinstance(j, int | np.integer) and not isinstance(j, bool) for j in given):
         raise DescriptionError(f"{where}: joints are indices counted from 0, got {joints!r:.60}")

@@ -45,6 +45,7 @@ class DriveColumns:
     @cached_property
     def sharp(self) -> DriveColumns:
         """Terms that jump or bend where a velocity changes its sign."""
+        # Filters must not smear these over the samples around a reversal.
         chosen = [k for k, term in enumerate(self.drives) if term.is_sharp]
         drives, places = (tuple(x[k] for k in chosen) for x in (self.drives, self.places))
         return DriveColumns(self.robot, drives, places, self.carrier)  # type: ignore[arg-type]
@@ -73,6 +74,7 @@ class DriveColumns:
         closure = self.robot.closure
         if not isinstance(closure, GeneralClosure):
             return self.robot.tree_rates != 0
+        # In the middle of the ranges, where no entry is zero by chance of a limit.
         return np.asarray((closure.at(closure.ranges.mean(axis=1)[:, None]).G[..., 0]) != 0)
 
     @cached_property

@@ -121,10 +121,12 @@ class MultiRate(Tasks):
                 argument="robot",
                 remedy='split it with parameters="runtime", or anew',
             )
+        # No load is ten zeros to a program that takes one.
         carried = np.zeros(10) if robot.payload is None else np.array(robot.payload.inertia.parameters)
         known = {"payload": carried}
         if "theta" in self.setup_ports:
             known["theta"] = self.coefficients.theta_of(theirs)
+        # All else is shared: programs and kernels are those of the first robot.
         kept = {field.name: getattr(self, field.name) for field in fields(self)}
         return MultiRate(**{**kept, "robot": robot, "given": tuple(known[name] for name in self.setup_ports)})
 

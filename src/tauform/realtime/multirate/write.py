@@ -36,11 +36,13 @@ def write_multirate_c(
     """Write both tasks and the exchange between them as C; see `MultiRate.write_c`."""
     c = backend("c")
     options = PrintOptions(real)
+    # Before the folder is looked at: a wrong type is the caller's slip.
     c.check_options(options)
     prefix = c.prefix(name, split.robot.name)
     # Facts of the templates: one substitution, which fails on an unknown name.
     facts: dict[str, object] = {"prefix": prefix, "guard": f"TAUFORM_{prefix}", "real": real, "version": __version__}
     facts |= {**_arguments(split, real), **_given(split, prefix, real)}
+    # The same text as of any other program, with its self-test; what is special stands in files of its own.
     files = c.files(Request(tuple(with_setups(split.programs)), prefix, options))
 
     def fill(place: Path) -> list[str]:
@@ -58,6 +60,7 @@ def write_multirate_c(
 def _arguments(split: Tasks, real: str) -> dict[str, object]:
     """Lists of arguments as the templates need them: what each task reads of a motion, and what it exchanges."""
     n = split.robot.n_joints
+    # The background may not need accelerations, which then nobody has to pass.
     below, above = _read(split.background), _read(split.synchronous)
     # In the order in which the background returns them.
     results = ("M", "stored", *["beside"] * split.has_beside)
@@ -94,9 +97,11 @@ def _arguments(split: Tasks, real: str) -> dict[str, object]:
 def _given(split: Tasks, prefix: str, real: str) -> dict[str, object]:
     """What the templates need where parameters come at run time: blocks that are made of them, one for each program."""
     ports, parts = split.setup_ports, (split.background, split.coefficients, split.velocity)
+    # The templates name these places always; with baked parameters they are empty.
     if not ports:
         empty = ("blocks", "given", "given_names", "setups", "set_prototype", "set_function", "given_values", "include")
         return dict.fromkeys((*empty, *(f"{program.name}_block" for program in parts), "demo_block"), "")
+    # The block of parameters is the last input of each program.
     sizes = {program.name: program.inputs[-1].size for program in parts}
     declared = ", ".join(f"const {prefix}_{port} *{port}" for port in ports)
     names = ", ".join(ports)

@@ -77,7 +77,9 @@ def online_program(robot: Robot, name: Online, *, tau_deviation: ArrayLike | Non
         DescriptionError: friction that depends on load, which a momentum observer cannot have.
         VerificationError: the program deviates from the textbook functions.
     """
+    # First: the programs below take seconds.
     check_online(robot, name)
+    # Made and certified with the deviation as an input; a constant is put in afterwards.
     program = _MAKERS[name](robot)
     return program if tau_deviation is None else _with_deviation(program, tau_deviation)
 
@@ -121,6 +123,7 @@ def _with_deviation(program: Program, tau_deviation: ArrayLike) -> Program:
     results = zip(program.outputs, _embedded(graph, program, arrays), strict=True)
     outputs = {port.name: result.reshape(port.shape) for port, result in results}
     made = lower(graph, program.name, outputs, robot=program.robot, algorithm=program.algorithm, about=program.about)
+    # The same instructions with numbers in place of inputs: what was certified holds for them.
     return replace(made, certificate=program.certificate)
 
 
@@ -163,6 +166,7 @@ def _collision(robot: Robot) -> Program:
     inputs = {port.name: graph.input(port.name, *port.shape) for port in observer.inputs}
     deviation = graph.input(DEVIATION, n, ranges=((0.5, 2.0),) * n)
     factor = graph.input("factor", 1, ranges=((3.0, 8.0),))
+    # The observer as it is certified, inside: no second writing of the same law.
     residual, integral = _embedded(graph, observer, list(inputs.values()))
     # Relative to what the model is known to be off by, so that one factor suits all joints.
     level = np.array([abs(r) for r in residual]) / (factor[0] * deviation)

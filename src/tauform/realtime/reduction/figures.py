@@ -72,6 +72,7 @@ def tradeoff(
         exact: the exact program of inverse dynamics, where it is at hand.
     """
     rng = np.random.default_rng(seed)
+    # Temperatures where friction reads them.
     profile = profile.suited(bound.beside.robot)
     # From a five-hundredth of the terms, ten at least, in even ratios.
     sizes = np.unique(np.geomspace(max(10, bound.n_terms // 500), bound.n_terms, n_levels).astype(int)).tolist()
@@ -98,6 +99,7 @@ def tradeoff(
             progress(f"{profile.name}: errors at {counts[0].n_states} of {n_states} states")
     quantiles = np.array([[count.quantile(share) for share in CONFIDENCES] for count in counts])
     kept = np.array(sizes, dtype=np.float64)
+    # In turns, in one go: a busy moment then strikes all alike.
     *times, exact_time = nanoseconds(profile, *kernels, precise)
     return Tradeoff(
         bound.name,

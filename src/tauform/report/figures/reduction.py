@@ -62,6 +62,7 @@ def write_figures(
         if progress:
             progress(f"{bound.name}, {sentence}")
 
+    # Before hours of states: a missing library is known at once.
     check_figures()
     check_folder(folder, force)
     profiles = known_profile(bound, "slow"), known_profile(bound, "fast")

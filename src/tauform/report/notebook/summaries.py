@@ -60,6 +60,7 @@ def _cell(value: Any) -> str:
 
 
 def _robot(robot: Robot) -> str:
+    # With the payload, which the links alone leave out.
     mass = sum(inertia.mass for inertia in robot.inertias)
     known: Facts = {"coordinates": robot.n_joints, "bodies": robot.n_bodies, "moving mass [kg]": mass}
     known |= {"gravity [m/s²]": robot.gravity, "tip": robot.tip}
@@ -91,6 +92,7 @@ def _recording(recording: Recording) -> str:
 
 
 def _fit(fit: Fit) -> str:
+    # Unseen data: the error of the fit itself flatters.
     errors, verdict = fit.unseen, fit.verdict
     known: Facts = {"verdict": Marked(verdict.grade, TONES[verdict.grade])}
     known |= {f"torque error on {errors.source}": f"{100 * errors.total:.2g} %", "values": len(fit.values)}
@@ -116,6 +118,7 @@ def _kernel(kernel: Kernel) -> str:
 
 def _closed_form(model: ClosedFormModel) -> str:
     known: Facts = {"terms p": model.n_terms, "base parameters l": model.n_base, "joints": model.n_joints}
+    # All kinds, also those without a term: their absence says something.
     kinds = np.bincount(term_kinds(model.exponents), minlength=len(KIND_NAMES)).tolist()
     return _title("Closed form", known) + _table(("terms that multiply", "count"), zip(KIND_NAMES, kinds, strict=True))
 

@@ -65,10 +65,12 @@ def evaluate(
     if not several_coordinates and robot.n_v != robot.n_joints:
         name = next(joint.name for joint in robot.joints if joint.type.n_v > 1)
         raise ModelError(f"joint {name!r} of {robot.name} has several velocities; only inverse_dynamics takes them")
+    # Further batches of six numbers, which broadcast with the vectors.
     names, outside = list(vectors), wrench_arrays(robot, wrenches)
     frames = {name: robot.frame(name) for name in outside}
 
     def tree_core(*inside: AnyArray) -> AnyArray:
+        # Wrenches follow the vectors, hence not strict.
         loops = tree_motion(robot, dict(zip(names, inside, strict=False)))
         given = dict(zip(outside, inside[len(names) :], strict=True))
         external = {"wrenches": on_bodies(frames, given)} if given else {}
@@ -132,6 +134,7 @@ def batched(
     ]
     n_states = inside[0].shape[-1]
     result: AnyArray | None = None
+    # An empty batch is evaluated once, for the shape of its result.
     for k in range(0, max(n_states, 1), states_per_slice):
         part = slice(k, k + states_per_slice)
         values = core(*(array[:, part] for array in inside))
@@ -173,6 +176,7 @@ def tree_motion(robot: Robot, vectors: Mapping[str, AnyArray]) -> TreeMotion:
     velocity = vectors.get("qd")
     if "q" not in vectors:
         raise DescriptionError(f"robot {robot.name!r} has loops whose Jacobian depends on the position; give q as well")
+    # Solved once for all vectors: closing a loop takes several iterations.
     q, G, Gdot = closure.at(vectors["q"], velocity)
     moved: dict[str, AnyArray] = {}
     for name, x in vectors.items():
@@ -181,6 +185,7 @@ def tree_motion(robot: Robot, vectors: Mapping[str, AnyArray]) -> TreeMotion:
         elif name in OF_LEADING:
             moved[name] = _at_leading(robot, x)
         else:
+            # qd_tree = G qd; qdd_tree = G qdd + Gdot qd
             moved[name] = (G * x).sum(axis=1)
             before = RATE_OF.get(name, "")
             if before in vectors:

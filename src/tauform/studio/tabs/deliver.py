@@ -27,6 +27,7 @@ def deliver_tab(desk: Desk) -> None:
             whose = ui.label().classes("text-sm soft")
             target = desk.kept("target", ui.select(sorted(TARGETS), value="c", label="target"))
             real = desk.kept("real", ui.select(["double", "float"], value="double", label="precision"))
+            # A few that most controllers use; Python and the command line have all of them.
             functions = ui.select(list(FUNCTIONS), value=["inverse_dynamics"], multiple=True, label="functions")
             desk.kept("functions", functions).props("use-chips")
             for field in (target, real, functions):
@@ -77,6 +78,7 @@ def _show(project: Project) -> None:
     if found is not None:
         folder = Path(found["folder"])
         with ui.column().classes("card gap-1"):
+            # Without the target's compiler on this machine nothing was run, and nothing may be claimed.
             ui.label("The self-test passed." if "not run" not in found["said"] else "Written.").classes("heading good")
             ui.code(found["said"], language="text").classes("w-full text-xs")
             name = f"{folder.name}.zip"
@@ -98,6 +100,7 @@ def zipped(folder: Path) -> bytes:
     """All files of a folder, below its name."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        # Sorted: the same folder gives the same archive.
         for path in sorted(folder.rglob("*")):
             # The package's own bookkeeping files are of no use outside.
             if path.is_file() and not path.name.startswith(".tauform-"):

@@ -25,6 +25,7 @@ def show_fits(desk: Desk) -> None:
             ui.label("Nothing is identified yet.").classes("heading")
             ui.label("Drop one or more logs of the robot, look at them, press Identify. The last log validates.")
         return
+    # The newest: what a user just waited for.
     name, fit = next(reversed(fits.items()))
     _verdict(name, fit)
     _figures(desk, fit)
@@ -44,6 +45,7 @@ def _verdict(name: str, fit: Fit) -> None:
             ui.label(f"torque error on {fit.unseen.source}").classes("font-medium")
             ui.label(f"{name}, {fit.method}").classes("text-xs soft")
         with ui.element("div").classes("columns").style("grid-template-columns: repeat(auto-fit, minmax(16rem, 1fr))"):
+            # A good verdict has no reasons against it, but says what it rests on.
             reasons = fit.verdict.reasons or (fit.verdict.praise,)
             for title, sentences in {"Why": reasons, "What to do next": next_steps(fit)}.items():
                 with ui.column().classes("gap-0"):
@@ -63,6 +65,7 @@ def _figures(desk: Desk, fit: Fit) -> None:
 
     def draw(what: str) -> None:
         place.clear()
+        # Made when asked for: some figures smooth the whole recording again.
         drawn = FIT_PLOTS[what](fit)
         with place:
             if drawn is None:
@@ -92,6 +95,7 @@ def _table(fits: dict[str, Fit]) -> None:
 def comparison_plot(fits: dict[str, Fit]) -> Plot:
     """Torque error of each joint on unseen data, fit beside fit."""
     joints = short_names(next(iter(fits.values())).robot.joint_names)
+    # Unseen data alone: errors of the fit itself fall with every parameter that is added.
     bars = [Series(name, 100 * fit.unseen.joints, x=joints) for name, fit in fits.items()]
     caption = "Torque error on unseen data, by joint"
     return Plot(caption, [Panel("", bars)], "joint", "RMS error / RMS torque [%]", ylog=True, bars=True)
@@ -100,6 +104,7 @@ def comparison_plot(fits: dict[str, Fit]) -> Plot:
 def _play(project: Project, fit: Fit) -> None:
     """The motion of the verdict on the robot, links coloured by the error of their joint."""
     try:
+        # A fit that was loaded without its recording has nothing to play.
         torques = judged_torques(fit)
     except TauformError:
         return

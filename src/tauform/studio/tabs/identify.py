@@ -61,6 +61,7 @@ class IdentifyTab:
         """Results may have come: logs that were looked at, or a fit."""
         for card in self.cards:
             card.refresh()
+        # Fits by name, looks by what they are: a look may replace one of the same log.
         if self.shown != [*self.project.fits, *self.project.looks.values()]:
             self._show_results()
 
@@ -78,10 +79,12 @@ class IdentifyTab:
             complain("no log is chosen to fit; drop one, or change its role to fit")
             return
         project, physical = self.project, bool(self.project.choices.get("physical"))
+        # Twice: what the work is given, and what the line of Python says of it.
         options = [{project.logs[n]: log_options(project.choices, n) for n in names} for names in (fitted, validated)]
         chosen = [[log_choice(project.choices, n) for n in names] for names in (fitted, validated)]
 
         def done(fit: Fit) -> None:
+            # Numbered, never replaced: fits are there to be compared.
             project.fits[f"fit {len(project.fits) + 1}" + ", physical" * physical] = fit
 
         lines = project.lines.fit(chosen[0], chosen[1], physical)

@@ -26,6 +26,7 @@ def show_looks(looks: Mapping[str, LogLook]) -> None:
 def log_options(choices: Mapping[str, Any], name: str) -> dict[str, Any]:
     """What `read_recording` is given for a log: the columns that were chosen in place of the guess."""
     columns = {field: choices.get(f"{name}:{field}") for field in FIELDS}
+    # Columns that nobody chose stay with the reader's guess, which it checks.
     found = {field: value for field, value in columns.items() if value}
     return {"columns": found} if found else {}
 
@@ -44,6 +45,7 @@ class LogCard:
         with ui.column().classes("card gap-1"):
             with ui.row().classes("items-center w-full gap-2 no-wrap"):
                 ui.label(name).classes("text-sm font-semibold grow").style("overflow-wrap: anywhere")
+                # By the log's name: the choice survives another log being dropped.
                 self.select = desk.kept(f"{name}:role", ui.select(list(roles), value=role).props("dense"))
             ui.button("Look at it", on_click=self._look).props("flat dense no-caps icon=search")
             self.place = ui.column().classes("w-full gap-1")
@@ -58,6 +60,7 @@ class LogCard:
         def done(look: LogLook) -> None:
             self.project.looks[self.name] = look
 
+        # The columns as they are chosen now; what was seen before may have been of others.
         path, options = self.project.logs[self.name], log_options(self.project.choices, self.name)
         lines = self.project.lines.look(log_choice(self.project.choices, self.name))
         self.desk.attempt(
@@ -67,6 +70,7 @@ class LogCard:
     def refresh(self) -> None:
         """Show what was seen of the log."""
         look = self.project.looks.get(self.name)
+        # The same object: any work that ends refreshes all cards, and drawing again would close what is unfolded.
         if look is self.drawn:
             return
         self.drawn = look
@@ -91,6 +95,7 @@ class LogCard:
             value: Any = guess if several else (guess[0] if guess else None)
             choice = ui.select(names, label=field, multiple=several, value=value, clearable=True)
             choice.props("dense" + " use-chips" * several).classes("w-full")
+            # Bound as a default: the loop's variable would be the last field for all.
             choice.on_value_change(lambda event, field=field: self._choose(field, event))
 
     def _choose(self, field: str, event: events.ValueChangeEventArguments[Any]) -> None:

@@ -24,13 +24,14 @@ LIMITS = {
 
 def plan_tab(desk: Desk) -> None:
     """The tab: length, limits and effort of the search; the motion in space; the CSV."""
-    project, choices = desk.project, desk.project.choices
+    project = desk.project
     fields: dict[str, Any] = {}
     with ui.element("div").classes("columns"):
         with ui.column().classes("gap-1 card"):
             ui.label("A motion that shows every parameter").classes("heading")
             fields["duration"] = desk.kept("duration", ui.number("length of the motion [s]", value=10.0, min=1.0))
             fields["max_seconds"] = desk.kept("seconds", ui.number("time for the search [s]", value=10.0, min=1.0))
+            # Empty is no zero: an empty field is left out of the call, and the robot's own limit holds.
             for name, label in LIMITS.items():
                 field = ui.number(label).props('clearable placeholder="of the robot"')
                 fields[name] = desk.kept(f"plan {name}", field)
@@ -41,6 +42,7 @@ def plan_tab(desk: Desk) -> None:
         place = ui.column().classes("gap-2 w-full")
 
     def draw() -> None:
+        # Drawn anew as a whole: figures know nothing of the motion before.
         place.clear()
         with place:
             if project.motion is None:
@@ -53,12 +55,14 @@ def plan_tab(desk: Desk) -> None:
         project.motion = motion
 
     def start() -> None:
+        # Read when the button is pressed: the fields may change while a search runs.
         given = {name: float(field.value) for name, field in fields.items() if field.value is not None}
         options: dict[str, Any] = given | {"collisions": bool(collisions.value)}
         desk.attempt(
             lambda: desk.start("Planning", done, project.lines.plan(options), work.plan, project.robot, options)
         )
 
+    # A list, which `worked` can change: the motion on the page, so that other work does not draw it again.
     shown: list[PlannedMotion | None] = [None]
 
     def worked() -> None:
@@ -67,7 +71,6 @@ def plan_tab(desk: Desk) -> None:
             draw()
 
     button.on_click(start)
-    choices.setdefault("duration", 10.0)
     shown[0] = project.motion
     draw()
     desk.follow("work", worked)
@@ -76,6 +79,7 @@ def plan_tab(desk: Desk) -> None:
 
 def _show(desk: Desk, motion: PlannedMotion) -> None:
     project, planned = desk.project, motion.trajectory
+    # A few hundred rows: the browser draws no more, and the file holds all of them.
     times = planned.t[motion.rows]
     with ui.column().classes("card gap-1"):
         with ui.row().classes("items-center w-full"):
@@ -89,6 +93,7 @@ def _show(desk: Desk, motion: PlannedMotion) -> None:
 
         def show(frame: int) -> None:
             scene.move(np.array(planned.q[motion.rows[frame]]))
+            # None where collisions were not asked for, or the robot has no shapes.
             if len(motion.distances):
                 distance.set_text(f"links keep {1e3 * motion.distances[frame]:.0f} mm apart here")
 

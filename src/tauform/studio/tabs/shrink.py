@@ -28,6 +28,7 @@ def shrink_tab(desk: Desk) -> None:
         with ui.column().classes("gap-2 card"):
             ui.label("From exact to fast").classes("heading")
             label = ui.label().classes("text-sm")
+            # Powers of ten: between 0.01 and 0.1 % lies as much to choose as between 1 and 10.
             slider = ui.slider(min=LEAST, max=MOST, step=0.05, value=0.0).props('aria-label="allowed error"')
             desk.kept("tolerance", slider)
             with ui.row().classes("w-full text-xs soft justify-between"):
@@ -64,6 +65,7 @@ def shrink_tab(desk: Desk) -> None:
         lines = project.lines.reduction(
             tolerance(), str(profile.value), [log_choice(project.choices, name) for name in names]
         )
+        # Recorded states take the place of a profile; this one is then not used.
         states = "slow" if profile.value == "logs" else str(profile.value)
         # The identified robot where there is one: its values decide what may be left out.
         desk.attempt(
@@ -95,12 +97,14 @@ def _show(shown: ShownReduction) -> None:
     with ui.column().classes("card gap-1"):
         with ui.row().classes("items-baseline gap-3"):
             ui.label(f"{found.program.n_operations} operations").classes("figure")
+            # A robot without dynamics, such as one without gravity or mass, has no operations.
             saved = 1 - found.program.n_operations / max(1, found.exact.n_operations)
             ui.label(f"{100 * saved:.0f} % fewer than the exact program").classes("font-medium")
         ui.label(found.remark or found.reason).classes("text-sm")
         ui.table(rows=rows).props("dense flat").classes("w-full")
     with ui.column().classes("card gap-1"):
         figure(reduction_plot(found))
+        # The exact program has none, and bars of zero height say nothing.
         if found.joint_errors is not None and np.any(found.joint_errors):
             bars = [Series("error", 100 * np.asarray(found.joint_errors), x=short_names(found.robot.joint_names))]
             caption = "Error of each joint, of its own torque"

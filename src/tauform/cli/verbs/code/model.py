@@ -97,10 +97,12 @@ def model(
     need(logs, idle, "belongs to an identification; give a recording to identify from too")
     need(tolerance, {"--route": route}, "reduces a program, which --tolerance 0 does not; leave one of them out")
     names = chosen_functions(robot, functions or FUNCTIONS)
+    # All that can be refused is refused before the logs are read, which may take minutes.
     check_choices(names, tolerance or None, confidence, route)
     options = CodeOptions(real, not no_recording, excerpt)
     check_identification(robot, physical=physical, urdf=urdf, friction=friction, delay=delay)
     recordings, others = (reading.recordings(paths, robot, tell) for paths in (logs, validate))
+    # The excerpt is one of these logs: its length is known only now.
     check_stored(options, recordings)
     making = partial(
         model_robot,
@@ -122,7 +124,9 @@ def model(
     made, failed = _made(making, output, force)
     place = None if urdf is None else str(urdf)
     writing = partial(deliver, made, output, urdf=place, name=name, options=options, force=force, progress=tell)
+    # Written even where a stage failed: what was verified is of use without it.
     written, not_written = _written(writing)
+    # Exit code 1 and a sentence: a doubtful fit is an answer, and no failure.
     doubt = None if made.fit is None else doubt_of(made.fit)
     # Where files are missing too, "everything else" would be untrue.
     failures = [*failed, *not_written]
@@ -194,6 +198,7 @@ def shown(made: RobotModel, written: Delivery) -> tuple[Any, ...]:
     rows = [(s.name, s.outcome, s.verdict) for s in written.stages]
     parts.append(table("What was done and verified", ("stage", "result", "error"), rows, text_columns=3))
     if made.findings:
+        # Before the fit: doubts about the description may explain its verdict.
         parts.append(finding_list(made.findings))
     if made.fit is not None:
         parts.append(Text(f"Identification {made.fit.verdict}"))

@@ -73,6 +73,7 @@ def multirate(
     if plot is not None:
         check_figure(plot)
     check_outputs(force, folders=[output], files=[plot])
+    # Called for its refusal, before the work.
     c_prefix(name, robot.name)
     need(output, {"--name": name}, "names C functions; give a folder for them with -o")
     check_arguments(tauform.multirate, friction=friction, parameters=parameters, payload=payload)
@@ -102,6 +103,7 @@ def multirate(
     if plot is not None:
         tell("drawing")
         files = [*files, write_multirate_figure(split, swing(*bounds, warm), swinging, rates, plot)]
+    # Of recorded motion alone: a harmonic swing has the frequencies that were put into it.
     bands = _bandwidths(robot, recordings)
     page = _page(robot, split, predicted, error, slowest, report, files, bands)
     return replace(page, data={**page.data, "columns": read_from(recordings)}, shown=(*page.shown, *lines(recordings)))
@@ -123,6 +125,7 @@ def _bandwidths(robot: Robot, recordings: list[Any]) -> dict[str, float]:
     from tauform.realtime.multirate.bandwidth import bandwidths
     from tauform.realtime.reduction.recorded import recorded_states
 
+    # The first recording speaks for all: bandwidths of one motion, not of an average.
     rate, (q, qd, qdd, *warm) = recorded_states(recordings[0])[0]
     return vars(bandwidths(robot, q, qd, qdd, rate, warm[0] if warm else None))
 
@@ -130,7 +133,6 @@ def _bandwidths(robot: Robot, recordings: list[Any]) -> dict[str, float]:
 def _page(
     robot: Robot,
     split: MultiRate,
-    # The first recording speaks for all: bandwidths of one motion, not of an average.
     predicted: Prediction,
     error: float,
     slowest: Rates | None,
@@ -157,6 +159,7 @@ def _page(
             else f"no background period keeps the error within {error:.2%}"
         ),
     ]
+    # Behind the figures that it explains.
     hint = friction_hint(predicted)
     shown += [Text(hint, style="yellow")] if hint else []
     if bands:

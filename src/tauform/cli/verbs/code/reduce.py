@@ -110,6 +110,7 @@ def reduce(
     # Before anything else: with --plot most options would be ignored without a word.
     _check_plot(plot, also, own)
     check_outputs(force, folders=[output, plot])
+    # A name that C does not allow is told before the search, not after it.
     c_prefix(name, robot.name)
     need(output, {"--name": name}, "names C functions; give a folder for them with -o")
     need(verify, {"--workers": workers or None, "--scheduler": scheduler}, "is for states of --verify N")
@@ -119,10 +120,12 @@ def reduce(
     # Recorded states carry their velocities; a bound beside them would be ignored.
     if recording and bounds:
         raise typer.BadParameter(f"--recording brings its own velocities; leave out {bounds[0]}")
+    # Recordings hold their own temperatures.
     warm = temperatures(robot, temperature, bool(recording))
     limits = one_per_joint(robot, tolerance=tolerance)["tolerance"]
     # One number stays one: a list would ask for a tolerance of each joint.
     limit = limits if "," in tolerance else limits[0]
+    # Impossible guarantees are refused before logs are read, which may take minutes.
     check_guarantee(max(limits), confidence, function, tuple(route or ROUTES))
     joint_tolerances(robot, limit, norm, function)  # type: ignore[arg-type]
     if contributions and (output is not None or plot is not None):
@@ -155,6 +158,7 @@ def reduce(
         tauform.write_c(found.program, output, force=force, name=name)
     page = _page(found, output)
     if verify is not None:
+        # Another seed: the states that the search was verified on are no proof of it.
         page = _verified(page, found, verify, seed=seed + 1, workers=workers, scheduler=scheduler, progress=tell)
     return replace(page, data={**page.data, "columns": read_from(recordings)}, shown=(*page.shown, *lines(recordings)))
 
@@ -167,6 +171,7 @@ def _verified(page: Page, found: Reduction, n_states: int, **options: Any) -> Pa
     compared = [("exact", tauform.verify(found.exact, found.robot, found.profile, n_states, **options))]
     # The exact program may be the winner; once is enough then.
     if found.route != "exact":
+        # The winner is compared with the textbook too, not with the exact program: their errors would add up unseen.
         compared.append((found.route, tauform.verify(found, n_states=n_states, **options)))
     columns = (
         "program",
@@ -228,6 +233,7 @@ def _profile(
     given = one_per_joint(robot, velocity=velocity, acceleration=acceleration)
     if recordings:
         return tauform.recorded_profile(recordings)
+    # Named profiles keep within the limits of the joints; bare bounds know no limits.
     if text in ("slow", "fast"):
         return tauform.Profile.within(robot, text, **given, temperature=warm)
     try:
@@ -247,6 +253,7 @@ def _page(found: Reduction, output: Path | None) -> Page:
     from tauform.report.tables import table
 
     headings = ("route", "what was left out", "mult", "add", "error", "share within tolerance", "mass matrix")
+    # None: the route has no mass matrix to judge.
     inertia = {True: "definite", False: "not definite", None: ""}
     rows = [
         (
@@ -265,6 +272,7 @@ def _page(found: Reduction, output: Path | None) -> Page:
         Text(f"{found!r}\n", style="bold"),
         table(f"Routes, verified on {_kind(found)} states", headings, rows, text_columns=2),
         Text(f"{found.reason}\n"),
+        # Names of joints are the file's: control characters must not reach the terminal.
         *([Text(f"{visible(found.by_joint)}\n")] if found.by_joint else []),
     ]
     if output is not None:

@@ -78,6 +78,7 @@ def excite(
     limits = one_per_joint(robot, velocity=velocity, acceleration=acceleration, effort=effort)
     # Read against the robot: columns of another robot are refused here, not after planning.
     beginning = None if start is None else tf.Trajectory.read_csv(start, robot)
+    # Read before planning: what is recorded decides what is still to be shown.
     known = _known(given, robot, tell) if given else None
     tell("planning")
     found = tf.excite(
@@ -112,6 +113,7 @@ def _known(files: list[Path], robot: Robot, tell: ProgressDisplay) -> Fit | list
     """The fit of a file, or logs."""
     import tauform as tf
 
+    # A fit holds the information of its logs; more logs beside it could be the same ones.
     if any(path.suffix == ".json" for path in files):
         if len(files) > 1:
             raise ArgumentError("--given: expected one fit, or logs without a fit")

@@ -58,6 +58,7 @@ def fleet(
     options: dict[str, Any] = {
         "scheduler": scheduler, "workers": workers, "sample": sample, "metrics": metrics, "progress": tell,
     }  # fmt: skip
+    # For the time of this verb: the logger is the process's.
     with _json_logging() if log_json else nullcontext():
         if not watch:
             found = tf.identify_fleet(robot, dataset, checkpoint=checkpoint, **options)
@@ -65,6 +66,7 @@ def fleet(
         if output is None or checkpoint is None:
             raise typer.BadParameter("--watch updates a folder and keeps what it read: add -o DIR and --checkpoint DIR")
         for count, found in enumerate(tf.watch_fleet(robot, dataset, checkpoint, every=every, **options), start=1):
+            # From the second update on the folder is our own.
             written = found.save(output, force=force or count > 1)
             tell(f"update {count}: {found!r}; waiting for logs")
             if count == updates:
@@ -96,6 +98,7 @@ class _JsonLines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """Time, level, message, and the record's own fields."""
         held = {"time": record.created, "level": record.levelname.lower(), "message": record.getMessage()}
+        # Python puts `extra` among the record's own attributes.
         own = {key: value for key, value in vars(record).items() if key not in self.COMMON}
         return json.dumps({**held, **own}, default=str)
 

@@ -47,6 +47,7 @@ def _statements(program: LoopedProgram, real: RealType, prefix: str) -> Iterator
         yield _copied(program, f"{_joints(port.name)}, {port.name}", port.name)
     if program.turns:
         arrays = ", ".join(["offset", _joints(SINE), _joints(COSINE)])
+        # All at once, outside the sweeps: a loop over joints becomes vector code, one call per joint does not.
         yield f"    sines_and_cosines({LANES_PARAMETER}, {program.n}, {_joints('q')}, {arrays});"
     for rows in program.rows:
         yield from _base(program, rows, real)
@@ -58,6 +59,7 @@ def _statements(program: LoopedProgram, real: RealType, prefix: str) -> Iterator
         yield from _pairs(program, program.pairs, real)
     if program.closing is not None:
         yield _call(program, program.closing, prefix)
+    # A closing program writes the outputs itself, and pairs write the matrix.
     elif program.pairs is None:
         (output,) = program.outputs
         yield _copied(program, f"{output.name}, {_joints(output.name)}", output.name)
@@ -91,6 +93,7 @@ def _constants(program: LoopedProgram, real: RealType) -> Iterator[str]:
     yield f"    static const short parents[{program.n + 1}] = {{"
     yield from _wrapped(["0", *map(str, program.parents)], 20)
     yield "    };"
+    # One kind of joint needs no question in the loops.
     if len(program.sweeps[0].steps) > 1:
         yield f"    static const unsigned char kinds[{program.n + 1}] = {{"
         yield from _wrapped(["0", *map(str, program.kinds)], 20)
@@ -145,6 +148,7 @@ def _loop(program: LoopedProgram, sweep: Sweep, real: RealType) -> Iterator[str]
         several = len(sweep.steps) > 1
         deeper = " " * (4 if several else 0)
         if several:
+            # The last kind is else: the compiler sees that one of them runs.
             last = kind == len(sweep.steps) - 1
             condition = "" if last else f"if (kinds[i] == {kind}) "
             yield f"        {'} else ' if kind else ''}{condition}{{"
@@ -162,6 +166,7 @@ def _step(program: LoopedProgram, sweep: Sweep, step: Program, real: RealType) -
         outputs=tuple(replace(port, name=names[port.name]) for port in step.outputs),
     )
     body, used = body_statements(named, real)
+    # What a step writes cannot be const.
     written = {port.name for port in named.outputs}
     for port in step.inputs:
         if port.name == TABLE and "numbers" in used:
@@ -195,6 +200,7 @@ def _pairs(program: LoopedProgram, pairs: Pairs, real: RealType) -> Iterator[str
     for k in range(width):
         yield f"        columns[{k}][i] = {carrier}[i][{k}];"
     yield "    }"
+    # Only bodies on one branch share an entry; all others are zeros that no loop reaches.
     if not is_chain:
         yield f"    (void)memset({M}, 0, sizeof {M}[0]*{n * n}u);"
     yield f"    for (i = 1; i <= {n}; i++) {{"

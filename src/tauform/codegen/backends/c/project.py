@@ -59,6 +59,7 @@ def project_files(request: Request) -> dict[str, str]:
     title = f"{', '.join(dict.fromkeys(p.robot or name for p in programs))}: {', '.join(p.name for p in programs)}"
     # Robots are named by users: their names pass through `comment`, which cannot end the C comment early.
     about = {"name": name, "title": comment(title), "version": __version__, "real": real.name}
+    # In the precision that is written: a float's results are judged by what float can do.
     references = [Reference(program, real) for program in programs]
     recorded = {} if replay is None else recording_files(replay, programs, name, real)
     # The recording's test is a file of its own; build files list its source.
@@ -135,6 +136,7 @@ def _build_files(programs: Sequence[AnyProgram], name: str, about: dict[str, str
 
 def _package(programs: Sequence[AnyProgram]) -> dict[str, str]:
     """Facts for build systems; no name of a robot, which they would take for more than a name."""
+    # Of us alone: a robot's name in a build file could be read as a command of it.
     functions = ", ".join(identifier(program.name) for program in programs)
     # json.dumps quotes it: library.json takes the text as it is.
     return {"release": release(), "description": json.dumps(f"Robot dynamics in C99: {functions}")}
@@ -166,6 +168,7 @@ def _source(programs: Sequence[AnyProgram], real: RealType, name: str, batch: bo
         if batch and has_batch(program):
             functions.append(batch_text(program, real, name))
     text = "\n".join(functions)
+    # Before all functions: each asks whether the compiler can make it twice.
     definitions = "\n" + dispatch_definitions(real) + ("\n" + block_definition() if batch else "")
     return template("source.c").substitute(about, definitions=definitions, functions=text).rstrip("\n") + "\n"
 
@@ -183,6 +186,7 @@ def _declarations(programs: Sequence[AnyProgram], real: RealType, name: str, bat
         texts.append("\n".join([*lines, " */", f"{prototype(program, real, name)};", ""]))
         if batch and has_batch(program):
             note = f"The same for count states: entry k of state i stands at [k*count + i]{_shared_note(program)}."
+            # Stated, since callers of batches save memory by it and C does not promise it.
             alias = "An output may be the same array as an input."
             texts.append(f"/* {note}\n * {alias} */\n{batch_prototype(program, real, name)};\n")
     return "\n".join(texts)
@@ -215,6 +219,7 @@ def _structs(programs: Sequence[AnyProgram], real: RealType, name: str) -> list[
                 raise GenerationError(
                     f"{port.name}: two programs name its entries differently; write them to different folders"
                 )
+        # Of one robot: programs that share a port give it the same values.
         values |= program.about.defaults
     texts = []
     for port_name, members in known.items():
@@ -230,6 +235,7 @@ def _cost(program: AnyProgram) -> str:
     pairs = program.n_angles
     text = f"{program.n_multiplications} multiplications, {program.n_additions} additions, "
     text += "1 sine-cosine pair" if pairs == 1 else f"{pairs} sine-cosine pairs"
+    # Each costs as much as dozens of products: hidden among them it would mislead.
     for op, words in ((Op.SQRT, "square roots"), (Op.EXP, "exponentials"), (Op.TANH, "hyperbolic tangents")):
         if program.count(op):
             text += f", {program.count(op)} {words}"
@@ -258,6 +264,7 @@ def _details(reference: Reference, name: str, bounds: Sequence[RoundingBound]) -
             f"Checked on {certificate.states} random states against {certificate.reference}: largest relative error "
             f"{certificate.error:.1e}, allowed {certificate.tolerance:.0e}."
         )
+    # Said beside the certificate, which is of the program in double precision.
     if reference.real.name == "float":
         lines.append(f"In single precision the results deviate by up to {reference.rounding:.1e} of their scale.")
     lines += [bound.sentence for bound in bounds if bound.program == program.name]

@@ -61,6 +61,7 @@ class Ros2(Backend):
         wanted = _wanted(request.programs)
         gravity = needed(request.programs, wanted, self.title)["gravity_torque"]
         n = gravity.outputs[0].size
+        # The controller claims hardware by these names; without any, the user edits the file.
         joints = gravity.about.joints or tuple(f"joint{k + 1}" for k in range(n))
         rubbing = "friction" in wanted
         facts = {
@@ -94,6 +95,7 @@ class Ros2(Backend):
 
 def _wanted(programs: Sequence[Program]) -> dict[str, tuple[str, ...]]:
     """Functions that the plugin calls; friction only where the robot has some."""
+    # Needed where the robot rubs: the solver's torque without it would be silently wrong.
     rubs = any(program.about.has_friction or program.name == "friction" for program in programs)
     return {name: inputs for name, inputs in WANTED.items() if rubs or name != "friction"}
 

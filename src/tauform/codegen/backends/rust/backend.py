@@ -42,6 +42,7 @@ class Rust(Backend):
     def files(self, request: Request) -> dict[str, str]:
         """The library, its test, Cargo.toml and a Makefile."""
         name, (real, precision) = request.prefix, REALS[request.options.real]
+        # Functions too: names of programs may be words of Rust.
         programs = [replace(with_names(program, _usable), name=_usable(program.name)) for program in request.programs]
         facts = {
             "name": name,
@@ -68,6 +69,7 @@ class Rust(Backend):
 
     def check_commands(self, prefix: str) -> tuple[Sequence[str], ...]:
         """The test, compiled and run."""
+        # Asked first: without a compiler the error is its own, not one of make.
         return (("rustc", "--version"), ("make", "check"))
 
 
@@ -76,6 +78,7 @@ def _test_text(reference: Reference, crate: str) -> str:
     program = reference.program
     lines = ["#[test]", f"fn {program.name}() {{"]
     for port, values in zip(program.inputs, reference.inputs, strict=True):
+        # Shared inputs have one row for all states.
         rows = values.reshape(1 if port.shared else len(values), -1)
         lines.append(f"    let {port.name}: [{array(port)}; {len(rows)}] = [{_rows(rows)}];")
     for port, result, scale in zip(program.outputs, reference.results, reference.scales, strict=True):

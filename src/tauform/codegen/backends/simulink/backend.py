@@ -36,7 +36,9 @@ class Simulink(Backend):
     def files(self, request: Request) -> dict[str, str]:
         """Plain C, an S-function per program, the script that makes the blocks, and a check without Simulink."""
         name, inner = request.prefix, f"{request.prefix}_plain"
+        # Set-ups are no blocks: `whole` runs them inside, so that a block takes parameters as an input.
         setups = {program.setup.name for program in request.programs if program.setup is not None}
+        # Ports become variables of the S-function beside the functions of the plain C.
         usable = avoiding(RESERVED, prefix=inner)
         programs = [with_names(whole(p), usable) for p in request.programs if p.name not in setups]
         functions = {_function_name(name, program): program for program in programs}
@@ -57,6 +59,7 @@ class Simulink(Backend):
             **plain_c(request, inner),
             **texts,
             **tests,
+            # Named as Simulink's own header: the S-functions are checked as they are shipped.
             "check/simstruc.h": template(__package__, "simstruc.h").template,
             "check/simulink.c": template(__package__, "simulink.c").template,
             "check/main.c": template(__package__, "main.c").substitute(facts),
@@ -80,6 +83,7 @@ def _function_name(prefix: str, program: Program) -> str:
 def _s_function(name: str, program: Program, inner: str) -> str:
     """The S-function: ports in the order of the arguments, matrices column by column."""
     inputs, outputs = list(enumerate(program.inputs)), list(enumerate(program.outputs))
+    # Vectors have one layout in both; only matrices pass through a copy.
     matrices = [port for port in program.outputs if len(port.shape) > 1]
     signals = [
         *(f"    const real_T *{p.name} = ssGetInputPortRealSignal(S, {k});" for k, p in inputs),
@@ -108,12 +112,14 @@ def _input(k: int, port: Port) -> str:
     """Every output depends on every input at once, which Simulink must know to find algebraic loops."""
     return (
         f"    ssSetInputPortWidth(S, {k}, {port.size}); /* {port.name} */\n"
+        # Else a signal may be scattered pointers, which the C function cannot take.
         f"    ssSetInputPortRequiredContiguous(S, {k}, 1);\n"
         f"    ssSetInputPortDirectFeedThrough(S, {k}, 1);"
     )
 
 
 def _output(k: int, port: Port) -> str:
+    # Vectors stay one-dimensional signals: a matrix of one column would not fit other blocks.
     if len(port.shape) < 2:
         return f"    ssSetOutputPortWidth(S, {k}, {port.size}); /* {port.name} */"
     rows, columns = port.matrix_shape
@@ -140,6 +146,7 @@ def _block(function: str, program: Program) -> str:
 
 def _test(name: str, program: Program) -> str:
     """States and results in the layout of Simulink."""
+    # The textbook's results, not those of the C: block and C could be wrong alike.
     reference = Reference(program, DOUBLE)
     inputs = [_numbers(array) for array in reference.inputs]
     expected, scales = [], []

@@ -30,6 +30,7 @@ def mjcf_visuals(mujoco: Any, model: Any, body_name: Callable[[Any, int], str]) 
     scene = (int(mujoco.mjtGeom.mjGEOM_PLANE), int(mujoco.mjtGeom.mjGEOM_HFIELD))
     geoms = [k for k in range(model.ngeom) if int(model.geom_type[k]) not in scene]
     shown = [k for k in geoms if not (model.geom_contype[k] or model.geom_conaffinity[k])]
+    # A body with pictures is drawn by these alone: its collision shapes are coarser and inside.
     dressed = {int(model.geom_bodyid[k]) for k in shown}
     shown += [k for k in geoms if int(model.geom_bodyid[k]) not in dressed]
     return tuple(
@@ -53,6 +54,7 @@ def _surface(model: Any, k: int) -> Triangles:
 
 
 def _rgb(model: Any, k: int) -> tuple[float, float, float]:
+    # A material overrides the geom's own colour, as MuJoCo draws it.
     material = int(model.geom_matid[k])
     red, green, blue, _ = (model.mat_rgba[material] if material >= 0 else model.geom_rgba[k]).tolist()
     return red, green, blue

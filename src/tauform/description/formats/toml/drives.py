@@ -40,6 +40,7 @@ def drive_of_table(robot: Robot, fields: Mapping[str, Any], i: int) -> Drive:
     reject_unknown(fields, ("shape", *places, "coefficient", "label", *shape.constant_names()), where)
     if "coefficient" not in fields:
         raise DescriptionError(f"{where}: coefficient is missing")
+    # Those that are left out have usual values, or `Drive.of` names them.
     constants = {key: _constant(robot, key, fields[key], where) for key in shape.constant_names() if key in fields}
     joints = () if between else _joints(robot, fields, where)
     try:
@@ -49,6 +50,7 @@ def drive_of_table(robot: Robot, fields: Mapping[str, Any], i: int) -> Drive:
 
 
 def _joints(robot: Robot, fields: Mapping[str, Any], where: str) -> tuple[int, ...]:
+    # Neither or both.
     if ("joint" in fields) == ("joints" in fields):
         raise DescriptionError(f"{where}: give joint, or the two joints of a shaft")
     given = [fields["joint"]] if "joint" in fields else fields["joints"]
@@ -74,6 +76,7 @@ def _end(robot: Robot, fields: Any, where: str) -> End:
     if "point" not in fields:
         raise DescriptionError(f"{where}: point is missing")
     point = fixed_array(fields["point"], (3,), f"{where}: point")
+    # A point of the base, which is no link.
     if "link" not in fields:
         return End(-1, tuple(point.tolist()))
     if fields["link"] in (names := [link.name for link in robot.links]):
@@ -92,6 +95,7 @@ def drive_tables(robot: Robot) -> Iterator[dict[str, Any]]:
         if isinstance(term, BetweenPoints):
             constants = {**term.constants, "ends": [_end_table(end, links) for end in term.ends]}
         else:
+            # Spelt as a person would: one joint, or a list of two.
             table |= {"joint": names[term.joints[0]]} if len(term.joints) == 1 else {}
             table |= {"joints": [names[j] for j in term.joints]} if len(term.joints) > 1 else {}
             constants = term.constants

@@ -63,6 +63,7 @@ def read_toml(path: Path) -> Robot:
 
 def robot_from_mapping(data: Mapping[str, Any], default_name: str = "robot") -> Robot:
     """A robot from the contents of a TOML file."""
+    # First: of a cut file everything else would be judged in vain.
     _check_end(data)
     convention = data.get("convention")
     name, gravity = str(data.get("name", default_name)), data.get("gravity", EARTH_GRAVITY)
@@ -176,6 +177,7 @@ def _with_loops(robot: Robot, data: Mapping[str, Any]) -> Robot:
 
 def _with_closed_loop(robot: Robot, fields: Mapping[str, Any], where: str) -> Robot:
     reject_unknown(fields, CLOSED_LOOP, where)
+    # `fixes` alone has a usual value.
     missing = [key for key in CLOSED_LOOP[:4] if key not in fields]
     if missing:
         raise DescriptionError(f"{where}: {missing[0]!r} is missing")
@@ -196,6 +198,7 @@ def _with_matrix(robot: Robot, data: Mapping[str, Any]) -> Robot:
     missing = [key for key in ("active", "F") if key not in loops]
     if missing:
         raise DescriptionError(f"loops: {missing[0]!r} is missing")
+    # Without offsets all joints are zero together.
     return robot.with_loops(loops["F"], loops.get("offset", [0.0] * robot.n_bodies), loops["active"])
 
 

@@ -83,6 +83,7 @@ def check_elements(root: Any) -> tuple[Finding, ...]:
             or a text where numbers belong; the message names link or joint, element and attribute.
     """
     _check_root(root)
+    # Gathered over the file: one sentence for forty links that hold the same.
     extras: Extras = {}
     for tag in ("link", "joint"):
         seen: set[str] = set()
@@ -118,6 +119,7 @@ def _check_root(root: Any) -> None:
     version = root.get("version", "1.0")
     if version not in VERSIONS:
         raise DescriptionError(f"URDF version {version!r} is not supported; known are {', '.join(VERSIONS)}")
+    # All of it, also below what is not read: xacro may stand anywhere.
     for element in root.iter():
         if element.tag.startswith("xacro:"):
             raise DescriptionError(f"<{element.tag}> stands in it; name the file .xacro so that it is expanded")
@@ -144,6 +146,7 @@ def _check(element: Any, where: str) -> Iterator[tuple[str, str]]:
         if key in form.numbers:
             _check_numbers(element, key, text, form.numbers[key], where)
         elif key not in form.texts:
+            # Only what is missing can have been meant: a second, misspelt copy is merely extra.
             absent = [known for known in (*form.numbers, *form.texts) if known not in element.attrib]
             _check_extra(form, key, absent, f"{where}: <{tag} {key}=...>")
             yield f"<{tag}>", repr(key)
@@ -154,6 +157,7 @@ def _check_children(element: Any, form: Form, where: str) -> Iterator[tuple[str,
     tag, present = element.tag, [child.tag for child in element]
     for needed in form.needed:
         if needed not in present:
+            # A known element is what it says, however near its name is.
             near = _misspelt(needed, [child for child in present if child not in FORMS])
             raise DescriptionError(f"{where}: <{tag}> lacks <{needed}>; " + (f"is <{near}> it?" if near else "add it"))
     for k, child in enumerate(element):
@@ -174,6 +178,7 @@ def _check_children(element: Any, form: Form, where: str) -> Iterator[tuple[str,
 
 
 def _check_extra(form: Form, name: str, absent: list[str], what: str) -> None:
+    # Misspelt before unknown: then the sentence can say what was meant.
     near = _misspelt(name, absent)
     if near:
         raise DescriptionError(f"{what} is not part of URDF; did you mean {near!r}?")
@@ -195,6 +200,7 @@ def _meant(element: Any, key: str) -> str:
 
 
 def _check_numbers(element: Any, key: str, text: str, count: int, where: str) -> None:
+    # Of limits, infinity means none; anywhere else it would spoil every torque.
     words, bound = text.split(), key in LIMITS
     if len(words) != count or not all(_is_number(word, bound) for word in words):
         expected = "a finite number" if count == 1 else f"{count} finite numbers"

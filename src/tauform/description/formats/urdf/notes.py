@@ -101,8 +101,10 @@ def default_findings(root: Any, robot: Robot) -> Iterator[Finding]:
     silent = {link.get("name") for link in root.findall("link") if link.find("inertial") is None}
     massless = [link.name for link in robot.links if link.name in silent and not link.inertia.parameters.any()]
     yield from _note("link", massless, "no <inertial>: read as massless", "write one if it weighs anything")
+    # A fixed joint has neither axis nor limits to miss.
     joints = [joint for joint in root.findall("joint") if joint.get("type") != "fixed"]
     yield from _joint_note(joints, "axis", "no <axis>: read as x, URDF's default", "write the axis")
+    # URDF asks no range of a continuous joint.
     bounded = [joint for joint in joints if joint.get("type") != "continuous"]
     yield from _joint_note(bounded, "limit", "no <limit>: read as unlimited", "write its limits")
     yield from _limit_notes(joints)
@@ -144,5 +146,6 @@ def _angle_doubts(root: Any) -> Iterator[Finding]:
 
 
 def _note(noun: str, names: list[str], what: str, remedy: str, severity: Severity = "note") -> Iterator[Finding]:
+    # One finding for all: a humanoid without limits would fill a page.
     if names:
         yield Finding(severity, place_of(noun, names), what, remedy)

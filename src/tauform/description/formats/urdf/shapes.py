@@ -62,6 +62,7 @@ def _visual(
 def _rgb(material: Any) -> Colour | None:
     colour = material.find("color")
     try:
+        # Cut off: colours beyond one are common, and mean the brightest.
         red, green, blue = (min(max(value, 0.0), 1.0) for value in _numbers(colour.get("rgba")).tolist()[:3])
     except (AttributeError, ValueError):
         return None
@@ -110,6 +111,7 @@ def _found(name: str, folder: Path, folders: Sequence[Path]) -> str:
     if "://" not in name:
         return str(folder / name)
     scheme, rest = name.split("://", 1)
+    # An absolute place, which only the machine that wrote it may have.
     if scheme == "file":
         return rest
     # Not found: the name stays, and whoever needs the mesh says which file is missing.
@@ -117,6 +119,7 @@ def _found(name: str, folder: Path, folders: Sequence[Path]) -> str:
 
 
 def _candidates(rest: str, folders: Sequence[Path]) -> Iterator[Path]:
+    # The user's folders first, then upwards from the file.
     for parent in folders:
         yield parent / rest
         # The package's own folder may have another name where it is checked out.

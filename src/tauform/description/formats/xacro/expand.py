@@ -50,11 +50,13 @@ def expand(path: Path, package_dirs: Sequence[Path] = (), *, allow_code: bool = 
     """
     expansion = _Expansion(path, package_dirs, allow_code)
     try:
+        # Warnings are those of the file: a loop may give one for every turn.
         return expansion.run(), tuple(expansion.notes[:MOST_NOTES])
     except Exception as error:  # xacro raises many kinds, none of a common base
         cause = _cause(error)
         if isinstance(cause, TauformError):
             raise type(cause)(f"{path.name}: {printable(cause, MAX_MESSAGE)}") from None
+        # Python's own limit ends recursion before a budget would.
         if isinstance(cause, RecursionError):
             text = "its macros, properties or includes call themselves without end; give them a condition that ends"
             raise DescriptionError(f"{path.name}: {text}") from None
@@ -67,15 +69,18 @@ class _Expansion:
     def __init__(self, path: Path, package_dirs: Sequence[Path], allow_code: bool) -> None:
         self.path, self.notes = path, list[str]()
         self.budget = Budget(unlimited=allow_code)
+        # A file of a stranger may name any path: only its own folder and packages are read.
         self.files = Files(path, package_dirs, self.budget, confined=not allow_code)
         self.xacro = _copy_of_xacro()
         self.allow_code = allow_code
         self.substitutions = functions_of_eval(self)
         self.own_evaluation = self.xacro.safe_eval
+        # xacro prints these; here they become findings of the robot.
         for name in ("warning", "error"):
             setattr(self.xacro, name, self._note)
         self.xacro.message = self.xacro.print_location = lambda *_, **__: None
         self.xacro.parse, self.xacro.load_yaml = self._parse, self._load_yaml
+        # $(find), $(env), $(eval): each would reach beyond the file.
         self.xacro.eval_extension = self._substitute
         if not allow_code:
             self._bound()
@@ -83,6 +88,7 @@ class _Expansion:
     def run(self) -> bytes:
         """Expand the file."""
         self.xacro.init_stacks(str(self.path))
+        # By our parser: entities and external declarations are refused there.
         document = self.xacro.parse(None, str(self.path))
         self.xacro.process_doc(document)
         return document.toxml(encoding="utf-8")
@@ -94,9 +100,11 @@ class _Expansion:
         self.rules = Rules(functions, (Functions, xacro.Table), (xacro.YamlDictWrapper,), self.budget)
         xacro._global_symbols = names
         xacro.safe_eval = self.evaluate
+        # xacro parses the name as Python to find out, which a long or deep text makes slow or crash.
         xacro.is_valid_name = lambda name: isinstance(name, str) and name.isidentifier() and not iskeyword(name)
         xacro.re_macro_arg = PARAMETER
         xacro.glob = SimpleNamespace(glob=self.files.matching)
+        # Work is counted before it is done: a file of a kilobyte can ask for a year.
         xacro.eval_text = self._counted(xacro.eval_text, _text_work)
         xacro.replace_node = self._counted(xacro.replace_node, _replacement_work)
         resolve = xacro.resolve_macro
@@ -117,6 +125,7 @@ class _Expansion:
 
     def evaluate(self, text: str, scope: Any) -> Any:
         """The value of an expression."""
+        # The user has said that the file is to be trusted: then it means what xacro means by it.
         if self.allow_code:
             return self.own_evaluation(text, scope)
         return Evaluator(str(text), scope, self.rules).value()
@@ -160,6 +169,7 @@ class _Expansion:
             self.xacro.filestack.pop()  # as xacro itself does, which goes on where the file was optional
             raise self.xacro.XacroException(f"{error.strerror}: {filename}", exc=error) from None
         try:
+            # Strict first, for its refusals; minidom then makes the nodes that xacro works on.
             parse_xml(data)
             return minidom.parseString(data)
         except (TauformError, ExpatError) as error:
@@ -179,6 +189,7 @@ class _Expansion:
             text = self.files.read(place, MAX_YAML_BYTES).decode()
         except UnicodeDecodeError:
             raise DescriptionError(f"{os.path.basename(place)}: it is not UTF-8; save it as such") from None
+        # Tags such as !degrees, with the factors of the installed version.
         scale = {unit.value.tag: unit.value.conversion_constant for unit in self.xacro.ConstructUnits}
         units = {tag: self._in_unit(factor) for tag, factor in scale.items()}
         return self.xacro.YamlListWrapper.wrap(parse_yaml(text, units, self.budget))
@@ -196,8 +207,10 @@ def _copy_of_xacro() -> Any:
     spec = find_spec("xacro")
     if spec is None or spec.loader is None:
         raise MissingExtraError("reading xacro needs xacro; pip install tauform[urdf]")
+    # Never put into sys.modules: other users keep the xacro that they imported.
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
+    # Names that are exchanged here: a version without one of them would run unbounded.
     needed = ("safe_eval", "eval_text", "eval_all", "replace_node", "eval_extension", "_global_symbols", "load_yaml")
     missing = [name for name in needed if not hasattr(module, name)]
     if missing:
@@ -207,6 +220,7 @@ def _copy_of_xacro() -> Any:
 
 def _cause(error: BaseException) -> BaseException:
     """The error within those that xacro wraps around it."""
+    # xacro wraps each error once per file or macro that it passes.
     while (inner := getattr(error, "exc", None)) is not None and inner is not error:
         error = inner
     return error
@@ -239,6 +253,7 @@ def _replacement_work(node: Any, by: Any = None, *_: Any, **__: Any) -> int:
 
 def _size(node: Any) -> int:
     """Nodes, attributes and characters of comments and texts below a node, in units of work."""
+    # No recursion: trees may be deeper than Python's stack.
     total, waiting = 0, [node]
     while waiting:
         node = waiting.pop()

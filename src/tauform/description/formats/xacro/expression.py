@@ -153,6 +153,7 @@ class Evaluator:
     def _compute_BinOp(self, node: ast.BinOp) -> Any:
         left, right = self.compute(node.left), self.compute(node.right)
         self.spend_on(left, right)
+        # Before the operation: 9**9**9 and "a" * 10**9 are short to write.
         check_size(type(node.op), left, right)
         return self.kept(BINARY[type(node.op)](left, right))
 
@@ -171,6 +172,7 @@ class Evaluator:
             right = self.compute(part)
             self.spend_on(left, right)
             result = COMPARE[type(kind)](left, right)
+            # a < b < c ends at the first that fails, as in Python.
             if not result:
                 break
             left = right
@@ -212,6 +214,7 @@ class Evaluator:
 
     def _compute_SetComp(self, node: ast.SetComp) -> Any:
         entries = self._compute_ListComp(node)
+        # Texts that hash alike make a set quadratic.
         self.budget.spend(hashing(len(entries)))
         return self.kept(set(entries))
 
@@ -237,12 +240,14 @@ class Evaluator:
                 yield from inner._loops(rest) if rest else [inner]
 
     def _compute_Call(self, node: ast.Call) -> Any:
+        # Looked up before the arguments are computed: a refused call costs nothing.
         function = self._called(node.func)
         arguments = list(self._entries(node.args))
         options: dict[str, Any] = {}
         for keyword in node.keywords:
             value = self.compute(keyword.value)
             self.spend_on(value)
+            # **options: a dictionary of the file's own.
             options.update(value if keyword.arg is None else {keyword.arg: value})
         self.spend_on(function, *arguments, *options.values())
         return self.kept(function(*arguments, **options))

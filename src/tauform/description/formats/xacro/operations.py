@@ -59,10 +59,12 @@ FORMAT = re.compile(r"[-+ #0]*(\*|\d*)(?:\.(\*|\d*))?")
 
 def bounded_method(owner: Any, name: str) -> Callable[..., Any]:
     """A method of METHODS, bound to its object."""
+    # These two build texts whose length their arguments alone do not show.
     if name == "replace":
         return lambda old, new, count=-1: _replaced(owner, old, new, count)
     if name == "join":
         return lambda parts: _joined(owner, list(parts))
+    # Only names of METHODS arrive here: other attributes lead to classes.
     method = getattr(owner, name)
     # Views of a dictionary are no data of their own.
     return (lambda: list(method())) if name in ("keys", "values", "items") else method
@@ -85,13 +87,16 @@ def _check_weight(total: int) -> None:
 
 def check_size(kind: type[ast.operator], left: Any, right: Any) -> None:
     """Refuse an operation whose result would be large before it is computed."""
+    # Python's integers have no limit, its floats have one.
     numbers = isinstance(left, int) and isinstance(right, int)
     bits = left.bit_length() if isinstance(left, int) else 0
     if kind is ast.Mult and not numbers:
         for sequence, count in ((left, right), (right, left)):
+            # Either side may be the count: 3 * "ab" is "ab" * 3.
             if isinstance(count, int) and not isinstance(sequence, float):
                 _check_weight(weight_of(sequence) * max(count, 0))
     elif kind is ast.Pow and numbers and right > 0:
+        # Bits of a power: at most those of the base, so many times.
         _check_bits(bits * right)
     elif kind is ast.LShift and numbers:
         _check_bits(bits + right)

@@ -28,7 +28,9 @@ def substituted(text: str, expansion: _Expansion) -> str:
         DescriptionError: there is no such command, argument, package or variable.
         ExpansionRefusedError: an environment variable that may not be read, or code.
     """
+    # Without "$(" and ")".
     inside = text[2:-1]
+    # Its rest may hold spaces, which separate words below.
     if inside.startswith("eval "):
         return str(expansion.evaluate(inside[5:], _scope(expansion)))
     command, *words = inside.split() or [""]
@@ -64,6 +66,7 @@ def variable(name: str, default: str | None, allow_code: bool = False) -> str:
         raise DescriptionError(
             f"the environment variable {name!r} is not set; set it, or write $(optenv {name} default)"
         )
+    # A default of the file is its own text; only what the machine holds is kept back.
     if name in os.environ and not allow_code and (SECRET.search(name) or not PLAIN.fullmatch(value)):
         raise ExpansionRefusedError(
             f"it reads the environment variable {name!r}, which holds more than a setting of a robot",
@@ -86,6 +89,7 @@ def _scope(expansion: _Expansion) -> dict[str, Any]:
     arguments = expansion.xacro.substitution_args_context.setdefault("arg", {})
     values = {name: _value(text) for name, text in arguments.items()}
     words = {name: PYTHON[name] for name in EVAL_NAMES}
+    # As launch files spell them.
     truths = {"true": True, "false": False, "True": True, "False": False}
     return {**values, **MATH, **words, **truths, **expansion.substitutions}
 
@@ -95,6 +99,7 @@ def _value(text: Any) -> Any:
     word = str(text)
     if word.lower() in ("true", "false"):
         return word.lower() == "true"
+    # Integers first: as floats they could not index a list.
     for kind in (int, float):
         try:
             return kind(word)
