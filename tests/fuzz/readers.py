@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from random import Random
@@ -23,8 +23,9 @@ from fuzz.runs import check
 from tauform.errors import TauformError
 
 VERBS = ("show", "base", "derive", "linearize")
-# One of so many robots that are read is worked with, one of so many recordings identified, and looked at.
-ROBOTS_PER_VERB, RECORDINGS_PER_FIT, RECORDINGS_PER_LOOK = 8, 32, 4
+# One of so many robots that are read is worked with, one of so many recordings identified, looked at, and read in a
+# process of its own where users' are.
+ROBOTS_PER_VERB, RECORDINGS_PER_FIT, RECORDINGS_PER_LOOK, RECORDINGS_PER_PROCESS = 8, 32, 4, 16
 
 
 def read_robot(path: Path) -> tf.Robot:
@@ -39,8 +40,27 @@ def read_robot(path: Path) -> tf.Robot:
     return robot
 
 
+def _here(reader: Callable[..., Any], path: Path, arguments: tuple[Any, ...], size: int) -> Iterator[Any]:
+    """What `separate` reads in a child, in this process, which is one already."""
+    for piece in reader(path, *arguments):
+        yield piece if isinstance(piece, np.ndarray) else json.loads(json.dumps(piece))
+
+
 def read_recording(path: Path) -> tf.Recording:
     """A recording is finite and whole, and a fit of it too; a first look at it ends well or is refused."""
+    from tauform.identification.logs.formats import separate
+
+    kept = separate._pieces
+    try:
+        # To start a process takes as long as some hundred cases; and it would hide what a reader raises.
+        if not share(path if path.is_file() else path / "metadata.yaml", RECORDINGS_PER_PROCESS):
+            separate._pieces = _here
+        return _read_recording(path)
+    finally:
+        separate._pieces = kept
+
+
+def _read_recording(path: Path) -> tf.Recording:
     if path.is_file() and share(path, RECORDINGS_PER_LOOK):
         with suppress(TauformError):
             assert tf.inspect_log(path).n_samples >= 0

@@ -67,7 +67,7 @@ def made_aside(*asked: Any) -> Iterator[None]:
     environment = {**os.environ, "PYTHONPATH": path, VARIABLE: "1"}
     try:
         child = subprocess.Popen(
-            [sys.executable, "-c", _CHILD],
+            [sys.executable, "-P", "-c", _CHILD],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

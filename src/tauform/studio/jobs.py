@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
@@ -35,6 +36,8 @@ class Job:
     def start(cls, title: str, function: Callable[..., Any], *arguments: Any) -> Job:
         """Run `function(*arguments, tell)` in a fresh process; both must be importable and picklable."""
         job = cls(title)
+        # Python would look for its own modules in the folder that the studio was started in, a stranger's perhaps.
+        os.environ.setdefault("PYTHONSAFEPATH", "1")
         # a fork would copy the server's threads and sockets
         context = multiprocessing.get_context("spawn")
         job._receiver, sender = context.Pipe(duplex=False)

@@ -101,6 +101,11 @@ def upright(shapes: Mapping[str, tuple[int, ...]], path: Path) -> tuple[dict[str
     return {name: shape[::-1] if name in turned else shape for name, shape in shapes.items()}, [words] if turned else []
 
 
+def vector_shape(shape: Sequence[int]) -> tuple[int, ...]:
+    """MATLAB has no vectors: a row or column of N is one."""
+    return (max(shape),) if min(shape) == 1 else tuple(shape)
+
+
 def shortened(paths: Sequence[str]) -> list[str]:
     """Names of fields of structs without the structs' own, where that leaves no two alike."""
     leaves = [path.rpartition(".")[2] for path in paths]

@@ -17,6 +17,7 @@ from tauform.arrays import Array
 from tauform.errors import MissingExtraError, RecordingError
 from tauform.identification.logs.formats.csv_head import BLANKS, Head, cells_of, read_head
 from tauform.identification.logs.formats.log import Log, Table, check_packing
+from tauform.identification.logs.formats.parquet_pages import unpacked_bytes
 
 # Characters; 40,000 columns of full precision are a million.
 LONGEST_LINE = 20_000_000
@@ -163,14 +164,24 @@ def open_parquet(path: Path) -> Log:
     numbers = {f.name for f in schema if kinds.is_floating(f.type) or kinds.is_integer(f.type)}
 
     def chunks(wanted: Sequence[str], rows: int) -> Iterator[Table]:
-        # A small file may unpack to any size.
+        # A small file may unpack to any size, by its rows or by pages that hold more than them.
         check_packing(8 * n_rows * len(wanted), path.stat().st_size, path)
+        n_read = 0
         try:
+            with damage_as_value_error(), path.open("rb") as file:
+                n_bytes = unpacked_bytes(file, parquet.read_metadata(file), wanted)
+            check_packing(n_bytes, path.stat().st_size, path)
             # Reading ahead would hold the whole file in memory.
             whole = {"pre_buffer": False, "page_checksum_verification": True}
-            with damage_as_value_error(), parquet.ParquetFile(path, **whole) as file:
-                for batch in file.iter_batches(batch_size=rows, columns=list(wanted)):
+            with damage_as_value_error(), parquet.ParquetFile(path, **whole) as table:
+                for batch in table.iter_batches(batch_size=rows, columns=list(wanted)):
+                    n_read += len(batch)
                     yield {name: _seconds(batch[name]) if name in clocks else _plain(batch[name]) for name in wanted}
+                    # Its parts say on their own how many rows they hold.
+                    if n_read > n_rows:
+                        break
+            if n_read != n_rows:
+                raise ValueError(f"its parts do not add up to {n_rows} rows")
         except ValueError as error:
             raise RecordingError(f"{path.name}: cut off or damaged ({error}); copy it again") from None
 
