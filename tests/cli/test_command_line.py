@@ -141,7 +141,7 @@ def test_a_verb_gets_its_robot_loaded_with_the_options(capsys: pytest.CaptureFix
 
 
 def test_the_command_line_starts_without_the_heavy_packages() -> None:
-    heavy = ["numpy", "scipy", "llvmlite", "xacro", "mujoco", "cvxpy", "matplotlib"]
+    heavy = ["numpy", "scipy", "llvmlite", "xacro", "mujoco", "clarabel", "matplotlib"]
     code = f"import sys, tauform.cli; print([name for name in {heavy} if name in sys.modules])"
     output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert output.strip() == "[]"

@@ -39,7 +39,7 @@ FILES = {
     "identify --save": ["identify", "two_link", *LOG, "--save", "out.json"],
     "identify --urdf": ["identify", "arm.urdf", *LOG, *GRAVITY, "--urdf", "arm.urdf", "out.urdf"],
 }
-NEED = {"reduce --plot": "matplotlib", "multirate --plot": "matplotlib", "identify --urdf": "cvxpy"}
+NEED = {"reduce --plot": "matplotlib", "multirate --plot": "matplotlib", "identify --urdf": "clarabel"}
 WRITES_NOTHING = {"robots", "base", "bench", "inspect", "studio", "cache"}
 
 

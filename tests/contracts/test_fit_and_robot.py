@@ -29,7 +29,7 @@ from tauform.identification.regression.estimators import METHODS
 from tauform.identification.selection.laws import LAWS
 from tauform.rigidbody.load import leading_joints
 
-pytest.importorskip("cvxpy")
+pytest.importorskip("clarabel")
 
 # Relative to each joint's peak torque.
 SAME = 1e-9

@@ -17,7 +17,7 @@ import tauform
 ROOT = Path(__file__).resolve().parents[2]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 LONGEST_IMPORT = 0.3  # s
-HEAVY = ("numpy", "scipy", "llvmlite", "rich", "typer", "xacro", "mujoco", "cvxpy", "matplotlib", "threadpoolctl")
+HEAVY = ("numpy", "scipy", "llvmlite", "rich", "typer", "xacro", "mujoco", "clarabel", "matplotlib", "threadpoolctl")
 # What a user does first, without this repository in sight; templates of the C backend are data files of the wheel.
 FIRST_STEPS = """
 import sys, tempfile, pathlib

@@ -31,7 +31,7 @@ def test_held_out_error_of_the_default_call(name: str) -> None:
     assert len(small.values) <= 0.6 * len(fit.values)
     assert score.score(name, small.predict)["total"] <= free + 0.5
     if name == "ur10":  # the others take as long and are shown by the benchmark
-        pytest.importorskip("cvxpy")
+        pytest.importorskip("clarabel")
         physical = fit.physically_consistent()
         assert score.score(name, physical.predict)["total"] <= free + 0.3
         assert min(np.linalg.eigvalsh(i.pseudo_inertia)[0] for i in physical.rigid_robot.inertias) >= 0
@@ -46,7 +46,7 @@ SOURCES = {
 @pytest.mark.parametrize("name", representatives(SOURCES, "lwr4"))
 def test_what_was_judged_is_what_is_shipped(name: str, tmp_path: Path) -> None:
     """Prediction, robot, URDF read by another engine, and compiled C have one error on the held-out recording."""
-    pytest.importorskip("cvxpy")
+    pytest.importorskip("clarabel")
     score = scorer()
     recordings = [tf.Recording(t, q, tau, qd) for t, q, qd, tau in score.train(name)]
     plain = tf.identify(real_robot(name), recordings, friction="plain", couplings=None)
@@ -71,7 +71,7 @@ def test_what_was_judged_is_what_is_shipped(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", SOURCES)
 def test_a_urdf_that_has_a_place_for_every_term_is_the_fit(name: str, tmp_path: Path) -> None:
     """Links, viscous and Coulomb friction: nothing is added to what Pinocchio reads, nothing is lost."""
-    pytest.importorskip("cvxpy")
+    pytest.importorskip("clarabel")
     score = scorer()
     recordings = [tf.Recording(t, q, tau, qd) for t, q, qd, tau in score.train(name)]
     include = ("link", "viscous", "coulomb")

@@ -15,7 +15,6 @@ import pytest
 
 import tauform as tf
 from identification.arms import arm, motion, with_drives
-from tauform.closedform.base.physical import PhysicalLinks
 from tauform.errors import IdentificationError
 from tauform.identification.load_fit import load_fit
 from tauform.identification.motion.simulate import simulated_recording
@@ -115,7 +114,7 @@ def test_scatter_over_recordings_has_the_statistics_of_the_paper() -> None:
 
 
 def test_physical_links_could_be_built_and_predict_as_well() -> None:
-    pytest.importorskip("cvxpy")
+    pytest.importorskip("clarabel")
     physical = fit().physically_consistent()
     robot = physical.identified_robot
     assert min(np.linalg.eigvalsh(inertia.pseudo_inertia)[0] for inertia in robot.inertias) >= -1e-12
@@ -137,7 +136,7 @@ def test_slopes_of_free_numbers_are_exact() -> None:
 
 def test_free_numbers_and_a_semidefinite_program_find_the_same_links() -> None:
     """Where the best links are inside the physically consistent set, both ways of keeping them there agree."""
-    pytest.importorskip("cvxpy")
+    pytest.importorskip("clarabel")
     smooth = fit_of_quiet_robot().physically_consistent(method="log_cholesky")
     solved = fit_of_quiet_robot().physically_consistent()
     assert smooth.physical is not None
@@ -153,15 +152,15 @@ def test_free_numbers_and_a_semidefinite_program_find_the_same_links() -> None:
 
 def test_links_that_may_not_be_the_best_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """How a search ended and what a solver says of its solution are findings; a settled one has none."""
-    pytest.importorskip("cvxpy")
+    pytest.importorskip("clarabel")
     settled = fit_of_quiet_robot()
     assert settled.physically_consistent().findings == settled.findings
     with monkeypatch.context() as patch:
         patch.setattr(log_cholesky, "MOST_EVALUATIONS", 3)
         found = settled.physically_consistent(method="log_cholesky")
     assert found.findings == (*settled.findings, log_cholesky.UNSETTLED)
-    accurate = PhysicalLinks.solved
-    monkeypatch.setattr(PhysicalLinks, "solved", lambda *given: replace(accurate(*given), is_accurate=False))
+    accurate = semidefinite.least
+    monkeypatch.setattr(semidefinite, "least", lambda *given: replace(accurate(*given), is_accurate=False))
     assert settled.physically_consistent().findings == (*settled.findings, semidefinite.INACCURATE)
 
 
@@ -231,7 +230,7 @@ def test_a_saved_fit_keeps_its_errors_on_torques_as_measured(tmp_path: Path) -> 
 
 
 def test_the_urdf_of_a_fit_has_its_dynamics(tmp_path: Path) -> None:
-    pytest.importorskip("cvxpy")
+    pytest.importorskip("clarabel")
     source = tmp_path / "arm.urdf"
     source.write_text(URDF)
     robot = with_drives(tf.load(source))
@@ -258,7 +257,7 @@ def test_the_urdf_of_a_fit_has_its_dynamics(tmp_path: Path) -> None:
 
 def test_another_engine_reads_the_friction_of_a_written_urdf(tmp_path: Path) -> None:
     mujoco = pytest.importorskip("mujoco")
-    pytest.importorskip("cvxpy")
+    pytest.importorskip("clarabel")
     source = tmp_path / "arm.urdf"
     source.write_text(URDF)
     robot = with_drives(tf.load(source))
@@ -271,7 +270,7 @@ def test_another_engine_reads_the_friction_of_a_written_urdf(tmp_path: Path) -> 
 
 def test_a_urdf_says_what_it_holds_otherwise_than_the_fit(tmp_path: Path) -> None:
     """A fit that no links have, a flange with a mass of its own, and a base that nothing was identified of."""
-    pytest.importorskip("cvxpy")
+    pytest.importorskip("clarabel")
     source = tmp_path / "arm.urdf"
     heavy = '<inertial><mass value="3"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
     flange = f"""<link name="flange">{heavy}</link><joint name="c" type="fixed"><parent link="fore"/>
@@ -425,7 +424,7 @@ def test_errors_are_told_with_and_without_filters() -> None:
 
 
 def test_the_verdict_follows_a_refit_to_the_recordings_it_is_validated_on() -> None:
-    pytest.importorskip("cvxpy")
+    pytest.importorskip("clarabel")
     robot, rng = arm(), np.random.default_rng(8)
     records = [simulated_recording(robot, motion(robot, k), rng, torque_noise=[0.2, 0.2, 0.1]) for k in (1, 2)]
     # Torques of the opposite sign, a usual mistake: values fit as well as ever, but no links could have them.
@@ -514,7 +513,7 @@ URDF = """<robot name="arm">
 
 
 def test_masses_that_hardly_show_stay_near_the_description() -> None:
-    pytest.importorskip("cvxpy")
+    pytest.importorskip("clarabel")
     robot = tf.load("kr6_r700")
     described = robot.with_parameters(
         np.where(np.arange(robot.layout.n) < robot.layout.links.stop, robot.parameters, 0.0)

@@ -25,7 +25,7 @@ def check_identification(robot: Robot, *, physical: bool, urdf: Path | None, **c
     """
     import tauform
     from tauform.arguments import check_arguments
-    from tauform.closedform.base.physical import semidefinite_solver
+    from tauform.closedform.base.conic import semidefinite_solver
     from tauform.identification.export.urdf import check_urdf, source_of
 
     # Words first: these refusals cost nothing.

@@ -10,7 +10,7 @@ from random_robots import random_tree
 from tauform.closedform.expansion.dimensionless import parameter_factors, units
 from tauform.errors import ModelError, ShapeError
 
-pytest.importorskip("cvxpy")
+pytest.importorskip("clarabel")
 
 
 def smallest_eigenvalue(robot: tf.Robot) -> float:

@@ -16,7 +16,7 @@ from tauform.identification.export.urdf import check_urdf
 from tauform.identification.motion.simulate import simulated_recording
 from tauform.identification.regression.residuals import relative_error
 
-pytest.importorskip("cvxpy")
+pytest.importorskip("clarabel")
 
 
 @cache

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from tauform.arrays import Array, fixed_array, read_only
 from tauform.closedform.base.baseset import BaseParameters
+from tauform.closedform.base.conic import Condition, least
 from tauform.closedform.base.parameters import base_parameters
 from tauform.closedform.base.physical import PhysicalLinks
 from tauform.closedform.expansion.dimensionless import parameter_factors, units
@@ -103,19 +103,20 @@ class _Nearest:
         self.links = PhysicalLinks(robot, base, prior, size)
         self.theta = theta
 
-    def equation(self) -> Any:
+    def equation(self) -> Condition:
         """The base parameters are theta, each row divided by the size of its pivot."""
         base, size = self.links.base, self.links.size
         own = size[list(base.pivots)]
-        return (base.grouping * size / own[:, None]) @ self.links.x == self.theta / own
+        A, b = self.links.rows(base.grouping * size / own[:, None])
+        return Condition("zero", A, b - self.theta / own)
 
     def parameters(self) -> Array | None:
         """(n_parameters,) the nearest physical ones with this theta; None where there are none."""
-        links, sum_squares = self.links, self.links.cp.sum_squares
-        found = links.least(sum_squares(links.x - links.prior / links.size), [*links.conditions(), self.equation()])
+        links = self.links
+        found = least(np.ones(len(links.columns)), [*links.conditions(), self.equation()])
         if found is None:
             return None
-        parameters, pivots = links.parameters(found.x), list(links.base.pivots)
+        parameters, pivots = links.parameters(links.x(found.z)), list(links.base.pivots)
         # The solver meets the equations to its tolerance. A pivot is part of no other base parameter, so that moving it
         # puts the last digits right.
         parameters[pivots] += self.theta - links.base.grouping @ parameters
@@ -123,27 +124,33 @@ class _Nearest:
 
     def lacking(self, parameters: Array) -> float:
         """Distance of the most unphysical link's second moments below zero, without units."""
-        self.links.x.value = parameters / self.links.size
+        x = parameters / self.links.size
         # The least eigenvalue below zero, over all movable links.
-        return max((-float(np.linalg.eigvalsh(m.value)[0]) for m in self.links.pseudo_inertias()), default=0.0)
+        moments = [(matrix @ x).reshape(4, 4) for matrix in self.links.pseudo_inertias()]
+        return max((-float(np.linalg.eigvalsh(matrix)[0]) for matrix in moments), default=0.0)
 
     def why_impossible(self) -> str:
         """Links that must stay unphysical: the least that has to be added to their second moments."""
-        links, cp = self.links, self.links.cp
-        # What each link lacks: the multiple of the identity that makes it physical, least over all links together.
-        missing = cp.Variable(max(len(links.movable), 1), nonneg=True)
-        below = cp.Variable(max(len(links.nonnegative), 1), nonneg=True)
-        conditions = [matrix + missing[k] * np.eye(4) >> 0 for k, matrix in enumerate(links.pseudo_inertias())]
-        if len(links.nonnegative):
-            conditions.append(links.x[links.nonnegative] + below >= 0)
-        equations = [*links.equations(), self.equation()]
-        found = links.least(cp.sum(missing) + cp.sum(below), [*conditions, *equations])
+        links = self.links
+        # Unknowns beside those of the links: the multiple of the identity that each link lacks to be physical, and
+        # what each drive lacks to be zero; the least over all together.
+        n, n_links, n_drives = len(links.columns), len(links.movable), len(links.nonnegative)
+        lacks, conditions = np.eye(n_links + n_drives), [*links.equations(), self.equation()]
+        for k, matrix in enumerate(links.pseudo_inertias()):
+            A, b = links.rows(matrix)
+            conditions.append(Condition("semidefinite", np.hstack([A, np.outer(np.eye(4), lacks[k])]), b))
+        A, b = links.rows(np.eye(links.layout.n)[links.nonnegative])
+        conditions.append(Condition("nonnegative", np.hstack([A, lacks[n_links:]]), b))
+        none = np.zeros((len(lacks), n))
+        conditions.append(Condition("nonnegative", np.hstack([none, lacks]), np.zeros(len(lacks))))
+        slope = np.append(np.zeros(n), np.ones(len(lacks)))
+        found = least(np.zeros(len(slope)), conditions, slope)
         places = []
         if found is not None:
-            # strict=False: without movable links the variable still has one entry.
-            lacking = [j for j, lack in zip(links.movable, missing.value, strict=False) if lack > TOLERANCE]
+            x, missing = links.x(found.z[:n]), found.z[n : n + n_links]
+            lacking = [j for j, lack in zip(links.movable, missing, strict=True) if lack > TOLERANCE]
             places += [f"link {self.robot.links[j].name!r}" for j in lacking]
-            places += [self.robot.parameter_names[k] for k in links.nonnegative if found.x[k] < -TOLERANCE]
+            places += [self.robot.parameter_names[k] for k in links.nonnegative if x[k] < -TOLERANCE]
         return (
             f"no physically consistent parameters of {self.robot.name} have this theta: "
             f"{', '.join(places) or 'some link'} would need a negative mass or moment; check the estimate's accuracy"

@@ -7,18 +7,13 @@ matrix is linear in the ten parameters of the link, and base parameters are line
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 
 from tauform.arrays import Array
 from tauform.closedform.base.baseset import BaseParameters
+from tauform.closedform.base.conic import Condition, semidefinite_solver
 from tauform.description.inertia import Inertia
 from tauform.description.robot import Robot
-from tauform.errors import MissingExtraError
 
 # Friction and rotor inertias below this, relative to their typical size, are what the solver makes of zero.
 SOLVER_ZERO = 1e-8
@@ -26,37 +21,15 @@ SOLVER_ZERO = 1e-8
 ENTRIES = np.column_stack([Inertia(unit).pseudo_inertia.ravel() for unit in np.eye(10)])
 
 
-@dataclass(frozen=True, eq=False)
-class Solution:
-    """x where an objective is least, and whether the solver is sure of it."""
-
-    x: Array
-    is_accurate: bool
-
-
-def semidefinite_solver() -> Any:
-    """The package cvxpy.
-
-    Raises:
-        MissingExtraError: it is not installed.
-    """
-    try:
-        import cvxpy
-    except ImportError:
-        raise MissingExtraError(
-            "physically consistent links need a semidefinite solver; install it with: pip install 'tauform[feasible]' "
-            "(method 'log_cholesky' of fit.physically_consistent does without one)"
-        ) from None
-    return cvxpy
-
-
 class PhysicalLinks:
     """Standard parameters as unknowns x = parameters / size, with the conditions that physics sets them.
 
+    The unknowns y of a program are the changes of x that takes part: what takes no part stays as in the prior, and the
+    squares of y are the squared distance from it.
+
     Attributes:
-        x: the unknowns, a variable of cvxpy.
+        columns: (n,) indices of the parameters that take part.
         nonnegative: indices of rotor inertias, viscous and Coulomb friction, which cannot be negative; offsets can.
-        fixed: indices of parameters that take no part and stay as in the prior.
         movable: links of which a parameter takes part.
     """
 
@@ -69,20 +42,33 @@ class PhysicalLinks:
             size: (n_parameters,) typical sizes, such that x is near one.
             margin: least eigenvalue of the scaled pseudo-inertias; one well above the solver's tolerance keeps links
                 physical when its last digits are put right.
+
+        Raises:
+            MissingExtraError: the extra `feasible` is not installed.
         """
-        self.cp = semidefinite_solver()
+        # Called for its error: better now than when everything is prepared.
+        semidefinite_solver()
         self.base, self.prior, self.size, self.margin = base, prior, size, margin
-        self.x: Any = self.cp.Variable(len(prior))
         self.layout = robot.layout
+        self.columns = np.array(sorted(base.columns), dtype=int)
         # Friction and rotors cannot be negative; offsets, springs and couplings can.
         drives = np.setdiff1d(np.arange(self.layout.n)[self.layout.drives], self.layout.signed)
-        self.nonnegative = np.intersect1d(drives, base.columns)
-        self.fixed = np.setdiff1d(np.arange(len(prior)), base.columns)
-        taking_part = self.layout.by_link(np.isin(np.arange(self.layout.n), base.columns))
+        self.nonnegative = np.intersect1d(drives, self.columns)
+        taking_part = self.layout.by_link(np.isin(np.arange(self.layout.n), self.columns))
         self.movable = np.flatnonzero(taking_part.any(axis=1)).tolist()
 
-    def pseudo_inertias(self) -> list[Any]:
-        """Matrix of second moments of each movable link, its rows and columns scaled to numbers near one."""
+    def x(self, y: Array) -> Array:
+        """(n_parameters,) x of a solution."""
+        x = self.prior / self.size
+        x[self.columns] += y
+        return x
+
+    def rows(self, of_x: Array) -> tuple[Array, Array]:
+        """A, b with of_x @ x = A y + b."""
+        return of_x[:, self.columns], of_x @ (self.prior / self.size)
+
+    def pseudo_inertias(self) -> list[Array]:
+        """(16, n_parameters) by x, of each movable link: second moments, scaled to numbers near one."""
         matrices = []
         for j in self.movable:
             own = self.layout.link(j)
@@ -91,45 +77,28 @@ class PhysicalLinks:
             reach = moment / mass
             # D J D with D of typical sizes is definite exactly when J is, and the margin suits its eigenvalues.
             scale = np.array([1 / reach, 1 / reach, 1 / reach, 1.0]) / np.sqrt(mass)
-            entries = np.outer(scale, scale).reshape(16, 1) * ENTRIES * self.size[own]
-            matrices.append(self.cp.reshape(entries @ self.x[own], (4, 4), order="C"))
+            of_x = np.zeros((16, self.layout.n))
+            of_x[:, own] = np.outer(scale, scale).reshape(16, 1) * ENTRIES * self.size[own]
+            matrices.append(of_x)
         return matrices
 
-    def equations(self) -> list[Any]:
-        """Equations of parameters that take no part (as in the prior) and of base parameters left out (zero)."""
-        equations = [self.x[self.fixed] == (self.prior / self.size)[self.fixed]] if len(self.fixed) else []
-        if self.base.left_out:
-            # Equations in numbers near one; solvers stop at absolute tolerances.
-            equations.append(self._scaled_rows_left_out() @ self.x == 0)
-        return equations
+    def equations(self) -> list[Condition]:
+        """Base parameters that were left out are zero."""
+        if not self.base.left_out:
+            return []
+        # Equations in numbers near one; solvers stop at absolute tolerances.
+        return [Condition("zero", *self.rows(self._scaled_rows_left_out()))]
 
-    def conditions(self) -> list[Any]:
+    def conditions(self) -> list[Condition]:
         """The equations, links that are physical, and drives that cannot push."""
-        conditions = [matrix >> self.margin * np.eye(4) for matrix in self.pseudo_inertias()]
-        if len(self.nonnegative):
-            conditions.append(self.x[self.nonnegative] >= 0)
-        return [*conditions, *self.equations()]
-
-    def problem(self, objective: Any, conditions: Sequence[Any]) -> Any:
-        """The problem of cvxpy whose objective is to become least."""
-        return self.cp.Problem(self.cp.Minimize(objective), list(conditions))
-
-    def solved(self, problem: Any) -> Solution | None:
-        """x of a problem; None where nothing meets its conditions or the solver gives up."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # an inaccurate solution is told by its status
-            try:
-                # An interior-point solver that takes semidefinite cones.
-                problem.solve(solver=self.cp.CLARABEL)
-            except self.cp.SolverError:
-                return None
-        if problem.status not in (self.cp.OPTIMAL, self.cp.OPTIMAL_INACCURATE) or self.x.value is None:
-            return None
-        return Solution(np.array(self.x.value), problem.status == self.cp.OPTIMAL)
-
-    def least(self, objective: Any, conditions: Sequence[Any]) -> Solution | None:
-        """x where an objective is least, as `solved` finds it."""
-        return self.solved(self.problem(objective, conditions))
+        definite = [self.rows(matrix) for matrix in self.pseudo_inertias()]
+        least = self.margin * np.eye(4).ravel()
+        unit = np.eye(self.layout.n)
+        return [
+            *(Condition("semidefinite", A, b - least) for A, b in definite),
+            Condition("nonnegative", *self.rows(unit[self.nonnegative])),
+            *self.equations(),
+        ]
 
     def parameters(self, x: Array) -> Array:
         """(n_parameters,) parameters of a solution, the solver's tolerance taken off.
@@ -141,8 +110,8 @@ class PhysicalLinks:
         drives = settled[self.nonnegative]
         # The solver's zero is slightly off; a friction of -1e-12 would be refused later.
         settled[self.nonnegative] = np.where(drives < SOLVER_ZERO, 0.0, drives)
-        parameters = settled * self.size
-        parameters[self.fixed] = self.prior[self.fixed]
+        parameters = np.array(self.prior)
+        parameters[self.columns] = (settled * self.size)[self.columns]
         if self.base.whole is not None:
             left_out = list(self.base.left_out)
             pivots = [self.base.whole.pivots[k] for k in left_out]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from tauform.closedform.base.physical import semidefinite_solver
+from tauform.closedform.base.conic import semidefinite_solver
 from tauform.description.formats.save import Written
 from tauform.description.formats.urdf.notes import gravity_note, left_out_of_urdf
 from tauform.description.formats.urdf.parts import comment, inertial_element, set_dynamics

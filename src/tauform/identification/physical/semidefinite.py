@@ -7,11 +7,12 @@ program has a fixed, small size, whatever the length of the recordings.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
+from scipy.linalg import block_diag
 
 from tauform.arrays import Array
+from tauform.closedform.base.conic import Condition, Solution, least
 from tauform.closedform.base.physical import PhysicalLinks
 from tauform.description.inertia import Inertia
 from tauform.description.robot import Robot
@@ -30,6 +31,8 @@ INACCURATE = "the solver calls the physical links that it found inaccurate: othe
 MAX_GROWTH_OF_ZEROS = 1.1
 # Torque, relative to a joint's peak, below which a value is as good as zero, and from which on more hardly counts.
 NO_TORQUE, SMALL_TORQUE = 1e-5, 1e-3
+# What the solver may add to a limit of the squares, relative to it.
+SQUARES_TOLERANCE = 1e-6
 # Passes in which values that have to be there stop holding down each other.
 N_PASSES = 2
 
@@ -37,60 +40,83 @@ N_PASSES = 2
 class SemidefiniteFit:
     """The program of a design, in parameters divided by their typical size; what rows say about it can be exchanged.
 
+    Its unknowns z are the changes of the links' parameters from the prior, then the values of the design's further
+    terms; unknowns that only a single objective needs come after them.
+
     Attributes:
-        values: of the design's columns, over their `scale`.
-        squares: residuals' squares that values can change, over those of the torque.
-        away: squared distance from the prior.
+        n_links: unknowns that belong to the links.
+        scale: (p,) sizes of the values of the design's columns.
+        of_values: A, b with values / scale = A z + b.
+        of_residuals: A, b with residuals = A z + b, over the norm of the torque.
     """
 
     def __init__(self, design: Design, prior: Array, margin: float = MIN_EIGENVALUE) -> None:
-        size, p = typical_sizes(design.robot, prior), design.n_columns
+        size, terms = typical_sizes(design.robot, prior), len(design.terms)
         self.design, self.links = design, PhysicalLinks(design.robot, design.base, prior, size, margin)
-        cp = self.links.cp
+        self.n_links = len(self.links.columns)
         theta = design.base.grouping * size
-        self.scale = np.append(np.abs(theta).max(axis=1), np.ones(len(design.terms)))
-        self.values: Any = cp.Variable(p)
-        self.conditions = self.links.conditions()
-        if design.base.n:
-            own = self.scale[: design.base.n, None]
-            self.conditions.append(self.values[: design.base.n] == (theta / own) @ self.links.x)
-        # Parameters of the program, so that it is set up once for all held-out blocks.
-        self.rows, self.target, self.pull = cp.Parameter((p, p)), cp.Parameter(p), cp.Parameter(nonneg=True)
-        self.limit = cp.Parameter(nonneg=True)
-        # A slack row of the triangle is constant; only what values change enters the objective.
-        self.squares: Any = cp.sum_squares(self.rows @ self.values - self.target)
-        self.away: Any = cp.sum_squares(self.links.x - prior / size)
-        self.best = self.links.problem(self.squares + self.pull * self.away, self.conditions)
-        self.nearest = self.links.problem(self.away, [*self.conditions, self.squares <= self.limit])
+        self.scale = np.append(np.abs(theta).max(axis=1), np.ones(terms))
+        A, b = self.links.rows(theta / self.scale[: design.base.n, None])
+        self.of_values = block_diag(A, np.eye(terms)), np.append(b, np.zeros(terms))
+        self.of_residuals = self.of_values
+        self.pull, self.conditions = 0.0, self.links.conditions()
+        # Squared distance from the prior: terms have none.
+        self.away = np.append(np.ones(self.n_links), np.zeros(terms))
 
     def state(self, evidence: Evidence, weights: Array) -> float:
         """Take on what rows say; returns the weighted squares of their torque."""
         p, R = evidence.n_columns, evidence.stacked(weights)
         size = float(np.linalg.norm(R[:, p])) or 1.0
         # The last row of R is what no values explain; it would only add a constant.
-        self.rows.value, self.target.value = R[:p, :p] * self.scale / size, R[:p, p] / size
-        self.pull.value = PRIOR_PULL / size**2
+        rows, (A, b) = R[:p, :p] * self.scale / size, self.of_values
+        self.of_residuals = rows @ A, rows @ b - R[:p, p] / size
+        self.pull = PRIOR_PULL / size**2
         return size**2
 
+    def best(self) -> Solution | None:
+        """The least sum of squares, with a pull towards the prior."""
+        A, b = self.of_residuals
+        # Residuals as unknowns of their own: the products A^T A would lose half of the digits.
+        defined = Condition("zero", np.hstack([A, -np.eye(len(b))]), b)
+        return least(np.append(self.pull * self.away, np.ones(len(b))), [*self.conditions, defined])
+
+    def within(self, squares: float) -> list[Condition]:
+        """The conditions, and that the sum of squares is at most this."""
+        A, b = self.of_residuals
+        ball = Condition("second order", np.vstack([np.zeros(A.shape[1]), A]), np.append(np.sqrt(max(squares, 0.0)), b))
+        return [*self.conditions, ball]
+
+    def squares(self, z: Array) -> float:
+        """Residuals' squares that values can change, over those of the torque."""
+        A, b = self.of_residuals
+        return float(np.sum((A @ z[: A.shape[1]] + b) ** 2))
+
+    def values(self, z: Array) -> Array:
+        """(p,) values of the design's columns, over their `scale`."""
+        A, b = self.of_values
+        return A @ z[: A.shape[1]] + b
+
     def solve(self, evidence: Evidence, weights: Array) -> PhysicalSolution:
-        """The best links; the matrices are small, so it takes a tenth of a second.
+        """The best links; the matrices are small, so it takes a hundredth of a second.
 
         Raises:
             IdentificationError: the solver finds no solution.
         """
         total = self.state(evidence, weights)
-        found = self.links.solved(self.best)
+        found = self.best()
         if found is None:
             raise IdentificationError("physical links: the solver found no solution; check the recordings")
-        x, values, doubt = found.x, np.array(self.values.value), "" if found.is_accurate else INACCURATE
+        doubt = "" if found.is_accurate else INACCURATE
         # Squares that differ by one are a standard deviation of one value apart, as good as the same to the data. Of
         # such links take those nearest to the prior: masses that hardly show would else be what noise makes of them.
-        self.limit.value = float(self.squares.value) + 1.0 / total
-        near = self.links.solved(self.nearest)
-        if near is not None and near.is_accurate:
-            x, values, doubt = near.x, np.array(self.values.value), ""
-        parameters, n_base = self._mended(self.links.parameters(x)), self.design.base.n
-        return PhysicalSolution(parameters, np.append(self.design.base.grouping @ parameters, values[n_base:]), doubt)
+        limit = self.squares(found.z) + 1.0 / total
+        near = least(self.away, self.within(limit))
+        # How near exactly may stay in doubt, as long as the squares are as small as asked for.
+        if near is not None and self.squares(near.z) <= limit * (1 + SQUARES_TOLERANCE):
+            found, doubt = near, "" if near.is_accurate else doubt
+        links, terms = found.z[: self.n_links], found.z[self.n_links : len(self.away)]
+        parameters = self._mended(self.links.parameters(self.links.x(links)))
+        return PhysicalSolution(parameters, np.append(self.design.base.grouping @ parameters, terms), doubt)
 
     def _mended(self, parameters: Array) -> Array:
         """Links that an inaccurate solution left unphysical, made physical; the margin spares all others that."""
@@ -116,32 +142,41 @@ def needed(design: Design, left_out: Sequence[int], prior: Array, evidence: Evid
         left_out: columns that are to be zero.
     """
     program, columns = SemidefiniteFit(design, prior, MIN_EIGENVALUE_OF_CHOICE), list(left_out)
-    links, cp = program.links, program.links.cp
     total = program.state(evidence, weights)
-    if links.solved(program.best) is None:
+    best = program.best()
+    if best is None:
         return columns
     p = evidence.n_columns
     kept = [k for k in range(p) if k not in set(columns)]
     unexplained = float(evidence.stacked(weights)[p, p] ** 2 / total)
     without = float(evidence.chosen(kept).stacked(weights)[len(kept), len(kept)] ** 2 / total)
-    program.limit.value = MAX_GROWTH_OF_ZEROS * max(float(program.squares.value) + unexplained, without) - unexplained
+    about = program.within(MAX_GROWTH_OF_ZEROS * max(program.squares(best.z) + unexplained, without) - unexplained)
     peaks = np.abs(evidence.peaks[:, columns]) / np.maximum(evidence.torque_peaks, 1e-300)[:, None]
-    reach = program.scale[columns] * peaks.max(axis=0)
-    weight, torque = cp.Parameter(len(columns), nonneg=True), np.zeros(len(columns))
-    # An absolute value rather than a square: its kink at zero makes values exactly zero.
-    size = cp.norm1(cp.multiply(weight, program.values[columns]))
-    smallest = links.problem(size, [*program.conditions, program.squares <= program.limit])
+    reach, torque = program.scale[columns] * peaks.max(axis=0), np.zeros(len(columns))
     for _ in range(N_PASSES):
         # Values that cannot be zero weigh less in the next pass, so that the others become so.
-        weight.value = reach / (1 + torque / SMALL_TORQUE)
-        if links.solved(smallest) is None:
+        found = _smallest(program, columns, reach / (1 + torque / SMALL_TORQUE), about)
+        if found is None:
             return columns
-        torque = reach * np.abs(program.values.value[columns])
+        torque = reach * np.abs(program.values(found.z)[columns])
     back = [k for k, own in zip(columns, torque, strict=True) if own > NO_TORQUE]
     zeros = [k for k in columns if k not in back]
     # Zeros one by one may each be possible and together not: that is decided by one more program.
-    exist = not zeros or links.least(program.away, [*program.conditions, program.values[zeros] == 0]) is not None
+    A, b = program.of_values
+    exist = not zeros or least(program.away, [*program.conditions, Condition("zero", A[zeros], b[zeros])]) is not None
     return back if exist else columns
+
+
+def _smallest(
+    program: SemidefiniteFit, columns: list[int], weights: Array, conditions: list[Condition]
+) -> Solution | None:
+    """The least weighted sum of absolute values: their kink at zero makes values exactly zero, as no square does."""
+    A, b = (weights[:, None] * program.of_values[0][columns], weights * program.of_values[1][columns])
+    n, bounds = A.shape[1], np.eye(len(columns))
+    # Unknowns that bound the absolute values from above, and become as small as they can.
+    above = Condition("nonnegative", np.block([[-A, bounds], [A, bounds]]), np.append(-b, b))
+    slope = np.append(np.zeros(n), np.ones(len(columns)))
+    return least(np.zeros(len(slope)), [*conditions, above], slope)
 
 
 def typical_sizes(robot: Robot, prior: Array) -> Array:

@@ -32,7 +32,7 @@ def arm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_urdf_has_the_identified_dynamics_and_the_simulation_is_a_stage(
     arm: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    pytest.importorskip("cvxpy")
+    pytest.importorskip("clarabel")
     words = ["model", "arm.urdf", "log.csv", "-o", "out", "--urdf", "arm.urdf", "--simulate", "--friction", "plain"]
     assert main([*words, *QUICK, "--json"]) == 0
     stages = {stage["name"]: stage for stage in json.loads(capsys.readouterr().out)["stages"]}

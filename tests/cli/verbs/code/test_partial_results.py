@@ -16,7 +16,7 @@ from tauform.errors import IdentificationError
 from tauform.identification.fit import Fit
 from tauform.report.delivery import Delivery
 
-pytest.importorskip("cvxpy")
+pytest.importorskip("clarabel")
 QUICK = ["--tolerance", "0", "--function", "gravity_torque,mass_matrix"]
 
 

@@ -21,7 +21,7 @@ URDF = """<robot name="pendulum">
 
 
 def test_the_terminal_says_what_a_urdf_does_not_hold(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    pytest.importorskip("cvxpy")
+    pytest.importorskip("clarabel")
     source, log, copy = (tmp_path / name for name in ("pendulum.urdf", "log.csv", "out.urdf"))
     source.write_text(URDF)
     robot = tf.load(source)
