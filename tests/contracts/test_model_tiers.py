@@ -62,14 +62,14 @@ def states(name: str, n: int = 3) -> dict[str, np.ndarray]:
     return dict(zip(METHODS[name], vectors, strict=True))
 
 
-def warmth(model: tf.BoundModel, name: str) -> dict[str, np.ndarray]:
+def temperatures_of(model: tf.BoundModel, name: str) -> dict[str, np.ndarray]:
     needed = name in WARM and model.beside.needs_temperature
     return {"temperature": random_temperatures(model.as_robot(), N_STATES, 3)} if needed else {}
 
 
 def check(kind: str, name: str, tier: int) -> None:
     model, given = bound(kind), states(name)
-    warm = warmth(model, name)
+    warm = temperatures_of(model, name)
     expected = getattr(model.textbook, name)(**given, **warm)
     share = AGREEMENT
     if name == "forward_dynamics":

@@ -79,7 +79,7 @@ def states_of(robot: tf.Robot, name: str) -> list[np.ndarray]:
     return list(vectors)
 
 
-def warmth(robot: tf.Robot, name: str) -> dict[str, np.ndarray]:
+def temperatures_of(robot: tf.Robot, name: str) -> dict[str, np.ndarray]:
     return {"temperature": random_temperatures(robot, N_STATES, 3)} if name in WARM else {}
 
 
@@ -100,7 +100,7 @@ def share_of(robot: tf.Robot, name: str, q: np.ndarray) -> float:
 
 def check(kind: str, name: str, tier: int) -> None:
     """A batch, its first state alone, and every option, against the textbook."""
-    robot, states, warm = ROBOTS[kind], states_of(ROBOTS[kind], name), warmth(ROBOTS[kind], name)
+    robot, states, warm = ROBOTS[kind], states_of(ROBOTS[kind], name), temperatures_of(ROBOTS[kind], name)
     public, textbook = getattr(tf, name), getattr(tf.textbook, name)
     share = share_of(robot, name, states[FUNCTIONS[name][0].index("q")])
     first = {key: value[0] for key, value in warm.items()}
@@ -173,7 +173,7 @@ def pushed(robot: tf.Robot) -> dict[str, np.ndarray]:
 
 def check_pushed(kind: str, name: str, tier: int) -> None:
     robot = ROBOTS[kind]
-    states, warm, wrenches = states_of(robot, name), warmth(robot, name), pushed(robot)
+    states, warm, wrenches = states_of(robot, name), temperatures_of(robot, name), pushed(robot)
     expected = getattr(tf.textbook, name)(robot, *states, **warm, wrenches=wrenches)
     share = share_of(robot, name, states[0])
     compare(getattr(tf, name)(robot, *states, **warm, wrenches=wrenches, tier=tier), expected, share)

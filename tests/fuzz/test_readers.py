@@ -81,7 +81,7 @@ GROUPS = {
 }
 
 
-def test_there_are_as_many_cases_as_are_promised() -> None:
+def test_there_are_as_many_cases_as_are_guaranteed() -> None:
     assert set(CASES) == set(READERS)
     assert sorted(name for group in GROUPS.values() for name in group) == sorted(READERS)
     assert sum(CASES.values()) >= 3000

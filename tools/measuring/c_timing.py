@@ -76,7 +76,7 @@ class CTiming:
     """What one function took and returned.
 
     Attributes:
-        seconds: least time a call, averaged over the states of one sweep.
+        seconds: least time per call, averaged over the states of one sweep.
         outputs: (n_states, n_outputs) what it wrote, to be compared before any time is quoted.
         text_bytes: machine code and constants of its own objects.
     """

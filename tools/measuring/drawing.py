@@ -40,12 +40,12 @@ def draw_all(results: Path) -> list[Path]:
 
 def speed(table: Table) -> Any:
     """One call in C: inverse dynamics of every arm, then every function of one arm."""
-    return _one_call(table, NANO, "ns a call")
+    return _one_call(table, NANO, "ns per call")
 
 
 def instructions(table: Table) -> Any:
     """The same in executed instructions."""
-    return _one_call(table, 1.0, "instructions a call")
+    return _one_call(table, 1.0, "instructions per call")
 
 
 def _one_call(table: Table, scale: float, unit: str) -> Any:
@@ -68,7 +68,7 @@ def _one_call(table: Table, scale: float, unit: str) -> Any:
 
 
 def python_peers(table: Table) -> Any:
-    """Inverse dynamics from Python: nanoseconds a state, alone and in a batch."""
+    """Inverse dynamics from Python: nanoseconds per state, alone and in a batch."""
     import matplotlib.pyplot as plt
 
     figure, panels = plt.subplots(1, 2, figsize=(9.5, 3.8), layout="constrained")
@@ -77,7 +77,7 @@ def python_peers(table: Table) -> Any:
         size = _count(rows[0]["what"])
         arms = list(dict.fromkeys(row["what"].split(",")[0] for row in rows))
         chosen = {arm: [row for row in rows if row["what"].startswith(f"{arm},")] for arm in arms}
-        _bars(axes, arms, _series(chosen, NANO / size), "ns a state")
+        _bars(axes, arms, _series(chosen, NANO / size), "ns per state")
         axes.set_title("one state" if size == 1 else f"a batch of {size:,} states", loc="left")
     return _with_legend(figure, panels[0])
 

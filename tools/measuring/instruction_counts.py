@@ -51,7 +51,7 @@ def missing() -> str:
 def count_c(
     functions: Sequence[CFunction], inputs: np.ndarray, n_outputs: int, *, flags: Sequence[str]
 ) -> dict[str, float]:
-    """Instructions a call, averaged over the states.
+    """Instructions per call, averaged over the states.
 
     Args:
         functions: the candidates.

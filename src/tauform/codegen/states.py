@@ -14,10 +14,10 @@ from tauform.description.drives.friction import OPERATING_TEMPERATURES
 from tauform.portable.sampling import uniform
 
 # Time steps of simulations [s].
-STEPS = (1e-4, 1e-2)
-RANGES = {"temperature": OPERATING_TEMPERATURES, "step": STEPS}
+STEP_RANGE = (1e-4, 1e-2)
+RANGES = {"temperature": OPERATING_TEMPERATURES, "step": STEP_RANGE}
 # Smooth friction bends at velocities far below those of a motion: its programs also see slower states.
-SLOWER = (1.0, 0.1, 0.01, 0.001)
+SLOWER_SHARES = (1.0, 0.1, 0.01, 0.001)
 
 
 def random_inputs(
@@ -25,7 +25,7 @@ def random_inputs(
 ) -> list[Array]:
     """(n, ...) values of some of a program's inputs, within a bound; temperatures within theirs."""
     bends = program.count(Op.EXP, Op.TANH) > 0
-    slower: AnyArray = np.resize(SLOWER, n)
+    slower: AnyArray = np.resize(SLOWER_SHARES, n)
     arrays = []
     for port in ports:
         low, high = RANGES.get(port.name, (-bound, bound))

@@ -15,7 +15,7 @@ from tauform.arrays import Array
 from tauform.portable.products import gram_matrix, norm, product
 
 # Of columns whose sizes differ by less than this part, the first is taken: rounding must not choose between equals.
-TIE = 1e-9
+MAX_TIE_DIFFERENCE = 1e-9
 N_REFINEMENTS = 2
 
 
@@ -62,7 +62,7 @@ def first_largest(sizes: Array) -> int:
 
 
 def _largest(sizes: Array) -> list[int]:
-    return np.flatnonzero(sizes >= (1 - TIE) * sizes.max()).tolist()
+    return np.flatnonzero(sizes >= (1 - MAX_TIE_DIFFERENCE) * sizes.max()).tolist()
 
 
 def in_order(matrix: Array, threshold: float) -> Triangle:

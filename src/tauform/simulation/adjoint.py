@@ -34,7 +34,7 @@ from tauform.wording import argument
 # Accelerations that an integrator may ask for in one step.
 MOST_STAGES = 2 + MIDPOINT_ITERATIONS
 # How far accelerations of the motion may be from those of its torques [rad/s^2], and relative to the largest.
-AGREEMENT = 1e-6
+MAX_ACCELERATION_ERROR = 1e-6
 # Steps whose regressors are held at once.
 STEPS_AT_ONCE = 256
 
@@ -157,7 +157,7 @@ def _stages(motion: Motion, scheme: Tableau, warm: Array | None) -> list[_Stage]
         found.append(_Stage(q, qd, qdd))
     error = np.abs(found[0].qdd - motion.qdd)[..., :-1, :].max()
     # Beside one, too: of a robot at rest all accelerations are rounding.
-    if error > AGREEMENT * (1 + np.abs(motion.qdd).max()):
+    if error > MAX_ACCELERATION_ERROR * (1 + np.abs(motion.qdd).max()):
         raise SimulationError(
             f"gradient: accelerations differ from those of the motion's torques by {error:.1e}; external wrenches, or "
             "another temperature than in the simulation, are not part of it"

@@ -43,7 +43,7 @@ def test_every_kth_sample_is_that_of_the_whole() -> None:
     np.testing.assert_allclose(filtered(x, kernel, 7), filtered(x, kernel)[::7], rtol=0, atol=1e-13)
 
 
-def test_thinning_keeps_the_band_and_folds_nothing_into_it() -> None:
+def test_decimation_keeps_the_band_and_folds_nothing_into_it() -> None:
     frequencies, gain = signal.freqz(decimation(10), worN=8192, fs=10.0)  # in units of the new rate
     assert np.abs(np.abs(gain[frequencies < 0.25]) - 1).max() < 3e-6
     assert np.abs(gain[frequencies > 0.75]).max() < 3e-6

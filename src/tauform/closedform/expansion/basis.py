@@ -14,7 +14,7 @@ from tauform.description.robot import Robot
 from tauform.portable.products import product
 
 # A rotation's entry, or a length relative to the robot's largest, below this is what trigonometry left of zero.
-ALIGNED = 4 * np.finfo(float).eps
+MAX_ROUNDED_ZERO = 4 * np.finfo(float).eps
 
 _OTHERS = 1.0 - np.eye(3)
 _PAIRS = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))  # the six tensor entries in their order among the ten
@@ -42,8 +42,8 @@ def joint_matrices(robot: Robot, fixed: dict[int, float]) -> list[JointMatrices]
     placements = np.array([joint.parent_from_joint for joint in robot.joints])
     R, p = placements[:, :3, :3].copy(), placements[:, :3, 3].copy()
     # Noise of cos(pi/2) would make a monomial of every product that it enters.
-    R[np.abs(R) <= ALIGNED] = 0.0
-    p[np.abs(p) <= ALIGNED * np.abs(p).max()] = 0.0
+    R[np.abs(R) <= MAX_ROUNDED_ZERO] = 0.0
+    p[np.abs(p) <= MAX_ROUNDED_ZERO * np.abs(p).max()] = 0.0
     ten, wrench = placed_ten(R, p), _placed_wrench(R, p)
     return [_one_joint(robot, i, ten[i], wrench[i], fixed.get(i)) for i in range(robot.n_bodies)]
 

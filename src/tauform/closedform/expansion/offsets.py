@@ -19,7 +19,7 @@ from tauform.portable.correct import arctan2
 from tauform.portable.products import norm, product
 
 # Entries of a rotation below this are rounding of the angles that it was made of.
-ROUNDED = 64 * np.finfo(float).eps
+MAX_ROUNDED_ZERO = 64 * np.finfo(float).eps
 # Angles that no term would show; far above what rounding makes of a quarter turn.
 MIN_OFFSET = 1e-12
 QUARTER = pi / 2
@@ -59,7 +59,7 @@ def with_zeros(robot: Robot, offsets: Array) -> Robot:
         # P motion(q) = P motion(-offset) motion(q + offset)
         placement = product(joint.parent_from_joint, joint.type.motion(-offset)) if offset else joint.parent_from_joint
         if offset:
-            placement[np.abs(placement) <= ROUNDED * np.abs(placement).max()] = 0.0
+            placement[np.abs(placement) <= MAX_ROUNDED_ZERO * np.abs(placement).max()] = 0.0
         joints.append(replace(joint, parent_from_joint=placement, lengths=()) if offset else joint)
     return replace(robot, joints=tuple(joints))
 
@@ -86,17 +86,17 @@ def _beyond_quarters(angle: float) -> float:
 def _angle_to_gravity(placement: Array, gravity: Array) -> float:
     # R^T g = (sin b sin c, sin b cos c, cos b)
     x, y, _ = product(placement[:3, :3].T, gravity).tolist()
-    return arctan2(x, y) if max(abs(x), abs(y)) > ROUNDED * norm(gravity) else 0.0
+    return arctan2(x, y) if max(abs(x), abs(y)) > MAX_ROUNDED_ZERO * norm(gravity) else 0.0
 
 
 def _angles(placement: Array) -> tuple[float, float]:
     """a and c of R = Rz(a) Rx(b) Rz(c); of parallel axes, x is along their distance."""
     R, p = placement[:3, :3], placement[:3, 3]
     # The third column holds a, the third row c, unless the axes are parallel.
-    if max(abs(R[0, 2]), abs(R[1, 2])) > ROUNDED:
+    if max(abs(R[0, 2]), abs(R[1, 2])) > MAX_ROUNDED_ZERO:
         return arctan2(float(R[0, 2]), -float(R[1, 2])), arctan2(float(R[2, 0]), float(R[2, 1]))
     # Rz(a + c), or Rz(a - c) Rx(pi)
     turn, sense = arctan2(float(R[1, 0]), float(R[0, 0])), 1.0 if R[2, 2] > 0 else -1.0
-    distant = max(abs(p[0]), abs(p[1])) > ROUNDED * norm(p)
+    distant = max(abs(p[0]), abs(p[1])) > MAX_ROUNDED_ZERO * norm(p)
     a = arctan2(float(p[1]), float(p[0])) if distant else 0.0
     return a, sense * (turn - a)

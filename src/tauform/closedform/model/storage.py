@@ -37,7 +37,7 @@ VERSION_OF_CHAINS, VERSION_OF_TREES = 2, 3
 TOOLBOX_GRAVITY = 9.806132
 MAT_HEADER = 116
 # Power of a sine or cosine in a term, and rounding of a rotation matrix.
-MOST_EXPONENT, RIGID = 100, 1e-6
+MOST_EXPONENT, MAX_ROTATION_ERROR = 100, 1e-6
 _BASE_NAMES = ("names", "parameter_names", "no_effect", "alone", "regrouped")
 _BASE_TEXTS = ("robot_name", "names", "pivots", "parameter_names", "columns", "no_effect", "alone", "regrouped")
 _BASE_FIELDS = (*_BASE_TEXTS, "gap", "condition", "source", "findings")
@@ -218,7 +218,9 @@ def _check_arrays(facts: dict[str, Any], arrays: dict[str, Any]) -> None:
         raise ValueError("exponents or pivots make no sense")
     T = arrays["parent_from_joint"]
     rotation, last = T[:, :3, :3], np.array([0.0, 0.0, 0.0, 1.0])
-    if not (np.abs(rotation @ rotation.swapaxes(1, 2) - np.eye(3)) < RIGID).all() or (T[:, 3] != last).any():
+    # R R^T = 1: a scaled or sheared frame would pass for a robot of other lengths.
+    error = np.abs(rotation @ rotation.swapaxes(1, 2) - np.eye(3))
+    if not (error < MAX_ROTATION_ERROR).all() or (T[:, 3] != last).any():
         raise ValueError("a placement is not rigid")
 
 

@@ -28,11 +28,11 @@ Torque = Callable[..., ArrayLike]
 # A coefficient below this share of the largest is zero.  [Lloyd2021, section 3.4.3]
 NEGLIGIBLE = 1e-9
 # Torques at fresh states must be met to this share of the largest.
-ACCURACY = 1e-8
+MAX_ERROR_AT_FRESH_STATES = 1e-8
 # Deviation from linearity, over the torque.
-LINEAR = 1e-9
+MAX_NONLINEAR_SHARE = 1e-9
 # A column that stands out of those before it by less than this share depends on them.
-INDEPENDENT = 1e-8
+MIN_INDEPENDENT_SHARE = 1e-8
 # Unknowns of one linear system: twice as many states are sampled, and its cost grows with the cube.
 MOST_UNKNOWNS = 4000
 N_CHECKED = 20
@@ -73,7 +73,7 @@ def derive_from(
         # The first joint and derivatives of the mass matrix may be left out of a robot on a base that is at rest.
         found = search.run(names, filtered)
         error = search.error(found)
-        if error <= ACCURACY:
+        if error <= MAX_ERROR_AT_FRESH_STATES:
             return found
     raise ModelError(
         f"derive_from: torques hold more than products of q, sin q, cos q up to degree {degree} with g, qdd and qd qd: "
@@ -146,7 +146,7 @@ class _Search:
         whole = self.torque(q, qd, qdd, 2.0 * x - 3.0 * y)
         size = np.abs(parts).max()
         off = np.abs(whole - (2.0 * parts[0] - 3.0 * parts[1])).max()
-        if not off <= LINEAR * size:
+        if not off <= MAX_NONLINEAR_SHARE * size:
             raise ModelError(
                 f"derive_from: torques are not linear in the parameters: those of 2 x - 3 y differ by {off:.2g} N m "
                 f"from 2 tau(x) - 3 tau(y), which is {size:.2g} N m large; give first moments and inertias about the "
@@ -269,7 +269,7 @@ def _grouped(W: Array) -> tuple[tuple[int, ...], Array]:
     # Columns of unit length: independence does not hang on units.
     scaled = W[:, acting] / sizes[acting]
     columns = np.flatnonzero(acting)
-    triangle = in_order(scaled, INDEPENDENT)
+    triangle = in_order(scaled, MIN_INDEPENDENT_SHARE)
     chosen = columns[triangle.chosen]
     grouping = np.zeros((len(chosen), W.shape[1]))
     if len(chosen):

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from tauform.arrays import Array
-from tauform.portable.factorization import TIE
+from tauform.portable.factorization import MAX_TIE_DIFFERENCE
 
 Row = dict[int, float]
 
@@ -69,7 +69,7 @@ class Freedom:
                 continue
             shares = [abs(rows[k][place]) / sizes[k] for k in among]
             # Nearly equal shares count as equal: rounding of another machine must not choose another pivot.
-            least = (1 - TIE) * max(shares)
+            least = (1 - MAX_TIE_DIFFERENCE) * max(shares)
             pivot = next(k for k, share in zip(among, shares, strict=True) if share >= least)
             if abs(rows[pivot][place]) <= WEAKEST_PIVOT * sizes[pivot]:
                 continue

@@ -16,8 +16,8 @@ from tauform.codegen.rounding.polynomials import Values, adjoints, bound, forwar
 from tauform.portable.elementwise import cos
 
 # Points of the grid of angles in all, and how many are worked on at once.
-POINTS = 1_000_000
-CHUNK = 12_000
+GRID_POINTS = 1_000_000
+POINTS_AT_ONCE = 12_000
 # What the analysis may lose to its own rounding, relative to sizes without cancellation: above operations times 2^-53.
 OWN_ROUNDING = 1e-9
 
@@ -174,7 +174,7 @@ class Analysis:
             gain, place = max((_between(top[p], n) / _between(top[p], n + 1), p) for p, n in counts.items())
             more = {**counts, place: counts[place] + 1}
             # Below this gain a finer grid costs more time than it improves the bound.
-            if gain < 1.002 or np.prod(list(more.values()), dtype=float) > POINTS:
+            if gain < 1.002 or np.prod(list(more.values()), dtype=float) > GRID_POINTS:
                 break
             counts = more
         return counts
@@ -192,7 +192,7 @@ class Analysis:
         places, shape = list(self.counts), tuple(self.counts.values())
         inner = len(shape)
         # As many angles along axes as fit: NumPy then works on large arrays.
-        while inner and np.prod(shape[inner - 1 :], dtype=float) <= CHUNK:
+        while inner and np.prod(shape[inner - 1 :], dtype=float) <= POINTS_AT_ONCE:
             inner -= 1
         axes = [2 * np.pi * np.arange(n) / n for n in shape]
         tail = np.meshgrid(*axes[inner:], indexing="ij", sparse=True)

@@ -16,7 +16,7 @@ LEAST_EVEN_STEPS = 0.8
 # Correlation from which a column counts as the rate of another: noise and lag take their part.
 LEAST_CORRELATION = 0.8
 # Derivatives of quantised positions are taken over this many samples.
-WINDOW = 9
+SAMPLES_PER_RATE = 9
 # Every pair of columns is compared; logs with more are those of whole machines.
 MOST_COLUMNS = 200
 
@@ -56,7 +56,7 @@ def guess_contents(table: Mapping[str, Array], n_joints: int | None = None) -> C
         return Contents(clock, {})
     columns = np.array([table[name] for name in names], dtype=np.float64)
     # Below a few windows, correlations mean nothing; a NaN would spread to all of them.
-    if not len(names) or columns.shape[1] < 4 * WINDOW or not np.isfinite(columns).all():
+    if not len(names) or columns.shape[1] < 4 * SAMPLES_PER_RATE or not np.isfinite(columns).all():
         return Contents(clock, {})
     step = 1.0 if clock is None else float(np.median(np.diff(table[clock])))
     # Encoders are steps: their raw differences are mostly zeros.
@@ -95,7 +95,7 @@ def is_clock(values: Array) -> bool:
 def _averaged(columns: Array) -> Array:
     """Running means, so that steps of sensors do not drown a rate."""
     sums = np.cumsum(np.pad(columns, ((0, 0), (1, 0))), axis=1)
-    return (sums[:, WINDOW:] - sums[:, :-WINDOW]) / WINDOW
+    return (sums[:, SAMPLES_PER_RATE:] - sums[:, :-SAMPLES_PER_RATE]) / SAMPLES_PER_RATE
 
 
 def _correlations(rates: Array, values: Array) -> Array:

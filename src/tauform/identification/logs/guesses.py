@@ -25,7 +25,7 @@ RATIO_TOLERANCE = 0.15
 # Part of the largest speed that counts as motion.
 AT_REST = 0.02
 # A gap is a step of that many typical ones.
-GAP = 20.0
+MIN_GAP_STEPS = 20.0
 MEANINGS = {
     "q": "positions", "qd": "velocities", "tau": "torques", "current": "motor currents",
     "reference": "commanded positions", "temperature": "temperatures",
@@ -111,7 +111,7 @@ class Clock:
             shortest=min(self.shortest, float(forward.min(initial=np.inf))),
             longest=max(self.longest, float(forward.max(initial=0.0))),
             n_repeated=self.n_repeated + int((steps == 0).sum()),
-            n_gaps=self.n_gaps + int((steps > GAP * typical).sum()) if typical else self.n_gaps,
+            n_gaps=self.n_gaps + int((steps > MIN_GAP_STEPS * typical).sum()) if typical else self.n_gaps,
             n_backwards=self.n_backwards + int((steps < 0).sum()),
         )
 

@@ -20,7 +20,7 @@ MIN_CLEARANCE = 0.02
 # Postures within the bounds at which pairs are judged; pairs that are free in fewer are not kept apart.
 JUDGED_POSTURES, MIN_FREE_SHARE = 200, 0.05
 # Shapes that are nearer than this touch [m]; neighbours are drawn with a gap at their bearing.
-TOUCH, BEARING_GAP = 1e-3, 2e-3
+MAX_TOUCH_GAP, MAX_BEARING_GAP = 1e-3, 2e-3
 
 IndexPair = tuple[int, int]
 Distances = Callable[[Sequence[IndexPair], Array], Array]
@@ -86,7 +86,7 @@ def guarded_pairs(
     drawn = np.random.default_rng(0).uniform(bounds.lower, bounds.upper, (JUDGED_POSTURES, len(at_rest)))
     found = distances(asked, np.concatenate([at_rest[None], drawn]))
     near = np.array([_neighbours(robot, solids, pair) for pair in asked], dtype=bool)
-    free = found > np.where(near, BEARING_GAP, TOUCH)[:, None]
+    free = found > np.where(near, MAX_BEARING_GAP, MAX_TOUCH_GAP)[:, None]
     guarded = free.mean(axis=1) >= MIN_FREE_SHARE
 
     def chosen(which: AnyArray) -> list[IndexPair]:

@@ -24,7 +24,7 @@ from tauform.identification.regression.rows import RowSource, Stretch
 from tauform.rigidbody.energy import energy_regressor
 
 # Time between the two instants of a row [s]: long beside the noise of single samples, short beside a motion.
-WINDOW = 0.1
+SECONDS_PER_ROW = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,8 +106,8 @@ def _solved(triangles: Array, count: int) -> tuple[Array, Array, Array]:
         return solve(updated(np.zeros((width, width)), triangles.reshape(-1, width)))
     except IdentificationError:
         raise IdentificationError(
-            f"the energy model leaves parameters open: {count} intervals of {WINDOW} s for {width - 1} values, one "
-            "equation each for all joints; record longer, or use another method"
+            f"the energy model leaves parameters open: {count} intervals of {SECONDS_PER_ROW} s for {width - 1} "
+            "values, one equation each for all joints; record longer, or use another method"
         ) from None
 
 
@@ -140,7 +140,7 @@ def _knots(stretch: Stretch) -> Array:
     """Places of the instants among the states, where rows are wanted."""
     rate = 1.0 / np.mean(np.diff(stretch.t)) if len(stretch.t) > 1 else 1.0
     # Intervals that touch and do not overlap, so that their noise is independent.
-    every = max(1, round(WINDOW * rate))
+    every = max(1, round(SECONDS_PER_ROW * rate))
     if not len(stretch.rows):
         return np.zeros(0, dtype=int)
     return np.arange(stretch.rows[0], stretch.rows[-1] + 1, every)

@@ -37,7 +37,7 @@ MAX_LEFT_BESIDE_SPRING = 0.7
 # Gravity torque of a joint that may need a balance, relative to the most loaded joint's.
 MIN_GRAVITY_SHARE = 0.1
 # Distance of the outer point from the axis [m]: torques tell the shape, and not the size of a lever.
-LEVER = 0.3
+LEVER_LENGTH = 0.3
 # Columns weaker than this beside the strongest span nothing; a shape must have this share of its squares outside.
 MIN_SHARE_OF_SPAN, MIN_FRESH_SHARE = 1e-8, 1e-6
 
@@ -79,9 +79,9 @@ def _bearing(robot: Robot, samples: Samples, turning: list[int]) -> list[int]:
 def between_points(robot: Robot, joint: int, angle: float, ratio: float) -> Drive:
     """A force from a point of the link before a joint, at that angle about its axis, to one of its link."""
     own = robot.joints[joint]
-    at = ratio * LEVER * np.array([np.cos(angle), np.sin(angle), 0.0])
+    at = ratio * LEVER_LENGTH * np.array([np.cos(angle), np.sin(angle), 0.0])
     inner = own.parent_from_joint[:3, :3] @ at + own.parent_from_joint[:3, 3]
-    ends = (own.parent, tuple(np.round(inner, 6).tolist())), (joint, (LEVER, 0.0, 0.0))
+    ends = (own.parent, tuple(np.round(inner, 6).tolist())), (joint, (LEVER_LENGTH, 0.0, 0.0))
     return Drive.of("force", ends=ends).placed(robot.tree.parents)
 
 

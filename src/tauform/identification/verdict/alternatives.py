@@ -1,7 +1,7 @@
 """Free, reduced, ridge or physical: held-out blocks choose where a motion is too short for free values.
 
 Free values are best where the motion shows all of them. Where it does not, they follow noise, and the error on held-out
-blocks is well above that of the fit; links that can be built, values near the description, or fewer values then
+blocks is well above that of the fit; physically consistent links, values near the description, or fewer values then
 predict better.
 """
 

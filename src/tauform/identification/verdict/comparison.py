@@ -73,7 +73,7 @@ class Scatter:
 
     Attributes:
         names: of the values.
-        estimates: (recordings, p), one row a recording.
+        estimates: (recordings, p), one row per recording.
         condition: (recordings,) of the columns as they are.
     """
 

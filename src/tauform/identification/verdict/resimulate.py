@@ -32,7 +32,7 @@ SMOOTHED_SPEED_SHARE = 2e-3
 # Longest step of a simulation [s].
 MAX_STEP = 2e-3
 # Seconds after which an open loop starts anew.
-HORIZON = 0.5
+USUAL_HORIZON = 0.5
 # Change of a velocity, relative to the speed that friction is smoothed over, that slopes are taken from.
 VELOCITY_CHANGE_SHARE = 1e-2
 # Change of an acceleration [rad/s^2 or m/s^2] that the mass matrix is taken from.
@@ -125,7 +125,7 @@ def validate_by_simulation(
     ]
     t, q, measured, starts = (np.concatenate(column) for column in zip(*parts, strict=True))
     # One start: the horizon is the whole recording.
-    apart = horizon or (HORIZON if gains is None else float(t[-1] - t[0]))
+    apart = horizon or (USUAL_HORIZON if gains is None else float(t[-1] - t[0]))
     return Resimulation(t, q, measured, starts, apart, held)
 
 
@@ -179,7 +179,7 @@ def _simulated(
 ) -> tuple[Array, Array, Array, Array]:
     """Time, positions of the model, recorded positions, and starts; all stretches move at once."""
     count = len(motion.t) - 1
-    length = count if horizon is None and gains else max(1, round((horizon or HORIZON) / motion.step))
+    length = count if horizon is None and gains else max(1, round((horizon or USUAL_HORIZON) / motion.step))
     # Whole stretches only; a recording shorter than one is a stretch itself.
     starts = np.arange(0, count - count % length or 1, length)
     design = _without_jumps(fit.own_design, motion.qd)

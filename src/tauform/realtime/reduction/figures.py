@@ -142,7 +142,7 @@ def _programs(
 
 
 def nanoseconds(profile: Profile, *kernels: Kernel) -> list[float]:
-    """Least time a state in a batch, one thread; kernels take turns, so that other work disturbs them alike."""
+    """Least time per state in a batch, one thread; kernels take turns, so that other work disturbs them alike."""
     states = profile.sample(TIMED_STATES, np.random.default_rng(0))
     best = np.full(len(kernels), np.inf)
     for _ in range(TIMINGS):
@@ -161,7 +161,7 @@ class Cell:
     Attributes:
         routes: operations of the best program of each route that keeps the guarantee.
         nanoseconds, exact_nanoseconds: a state in a batch, reduced and exact.
-        paper, paper_exact: microseconds a call in the paper, where it names this robot.
+        paper, paper_exact: microseconds per call in the paper, where it names this robot.
     """
 
     profile: str

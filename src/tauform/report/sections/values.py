@@ -11,11 +11,11 @@ from tauform.report.html.elements import Marked, facts, folded, paragraph, table
 from tauform.report.html.plot import Panel, Plot, Series
 
 # Half width of a 95 % interval, in standard deviations.
-CONFIDENT = 1.96
+DEVIATIONS_OF_INTERVAL = 1.96
 # Relative deviations from which a value is marked.
-VAGUE, UNKNOWN = 0.1, 0.5
+MIN_VAGUE_DEVIATION, MIN_UNKNOWN_DEVIATION = 0.1, 0.5
 # Pairs of values that are listed, and the correlation from which on they are worth a word.
-MOST_PAIRS, CORRELATED = 20, 0.8
+MOST_PAIRS, MIN_SHOWN_CORRELATION = 20, 0.8
 # Names that a figure has room for.
 MOST_BARS, MOST_CELLS = 15, 30
 
@@ -30,10 +30,10 @@ def values_section(fit: Fit) -> Section:
     rows = []
     found = zip(fit.names, fit.values, fit.deviations, before, moved, share, doubt, fit.design.units, strict=True)
     for name, value, deviation, prior, by, carried, unsure, unit in found:
-        half = CONFIDENT * deviation
+        half = DEVIATIONS_OF_INTERVAL * deviation
         # A value of exactly zero has no relative deviation.
         relative = deviation / abs(value) if value else np.inf
-        tone = "" if relative < VAGUE else "warn" if relative < UNKNOWN else "bad"
+        tone = "" if relative < MIN_VAGUE_DEVIATION else "warn" if relative < MIN_UNKNOWN_DEVIATION else "bad"
         # Beyond 100 % digits mean nothing: the sign itself is unknown.
         mark = Marked(f"{100 * relative:.2g}" if relative < 1 else "> 100", tone)
         interval = (value, value - half, value + half, mark)
@@ -111,10 +111,15 @@ def _correlations(fit: Fit) -> str:
     i, j = np.triu_indices(len(rho), 1)
     # A stable sort: equal correlations keep the order of the parameters on every machine.
     order = np.argsort(-np.abs(rho[i, j]), kind="stable")[:MOST_PAIRS]
-    pairs = [(fit.names[i[k]], fit.names[j[k]], rho[i[k], j[k]]) for k in order if abs(rho[i[k], j[k]]) > CORRELATED]
+    pairs = [
+        (fit.names[i[k]], fit.names[j[k]], rho[i[k], j[k]])
+        for k in order
+        if abs(rho[i[k], j[k]]) > MIN_SHOWN_CORRELATION
+    ]
     if not pairs:
         return drawn + paragraph(
-            f"No two values are correlated by more than {CORRELATED:g}: the motion tells all of them apart.", "quiet"
+            f"No two values are correlated by more than {MIN_SHOWN_CORRELATION:g}: the motion tells all of them apart.",
+            "quiet",
         )
     listing = table(("value", "other", "correlation"), pairs, text_columns=2, code_columns=(0, 1))
     told = paragraph("A pair near 1 or -1 is known by its sum only; a motion that tells the two apart would show more.")

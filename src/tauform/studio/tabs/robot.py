@@ -23,7 +23,7 @@ from tauform.studio.scene import RobotScene
 from tauform.studio.tabs.changes import show_changes
 
 # Torques of that share of the largest are rounding, and shown as zero.
-DUST = 1e-12
+MAX_ROUNDING_SHARE = 1e-12
 TONES = {"unphysical": "bad", "doubtful": "warn", "note": "soft"}
 # Width of the columns beside a slider [rem].
 WIDTHS = {"q": 3.4, "qd": 2.6, "qdd": 2.6, "torque": 6.2, "gravity": 4.4}
@@ -155,7 +155,7 @@ class RobotTab:
         qd, qdd = (np.array([float(rate[name].value or 0.0) for rate in self.rates]) for name in ("qd", "qdd"))
         tau = inverse_dynamics(robot, q, qd, qdd, **reference_temperature(robot))
         gravity = gravity_torque(robot, q)
-        dust = DUST * max(float(np.abs(tau).max()), float(np.abs(gravity).max()))
+        dust = MAX_ROUNDING_SHARE * max(float(np.abs(tau).max()), float(np.abs(gravity).max()))
         types = {joint.name: joint.type for joint in robot.joints}
         for j, (name, held) in enumerate(zip(robot.joint_names, self.labels, strict=True)):
             kind = types[name]

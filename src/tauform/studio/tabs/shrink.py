@@ -13,7 +13,7 @@ from tauform.studio.results import ShownReduction
 from tauform.studio.tabs.logs import log_choice, log_options
 
 # Of the torque, in per cent: 0.01 to 20 on a logarithmic scale.
-LEAST, MOST = -2.0, 1.3
+LEAST_LOG_PERCENT, MOST_LOG_PERCENT = -2.0, 1.3
 PROFILES = {
     "slow": "slow, within the robot's limits",
     "fast": "fast, within the robot's limits",
@@ -29,7 +29,9 @@ def shrink_tab(desk: Desk) -> None:
             ui.label("From exact to fast").classes("heading")
             label = ui.label().classes("text-sm")
             # Powers of ten: between 0.01 and 0.1 % lies as much to choose as between 1 and 10.
-            slider = ui.slider(min=LEAST, max=MOST, step=0.05, value=0.0).props('aria-label="allowed error"')
+            slider = ui.slider(min=LEAST_LOG_PERCENT, max=MOST_LOG_PERCENT, step=0.05, value=0.0).props(
+                'aria-label="allowed error"'
+            )
             desk.kept("tolerance", slider)
             with ui.row().classes("w-full text-xs soft justify-between"):
                 ui.label("exact")

@@ -143,7 +143,7 @@ def test_vectors_are_narrower_where_results_would_fill_the_cache(
 ) -> None:
     monkeypatch.setattr(module, "host", lambda: ("skylake-avx512", "+avx,+avx512f,+fma"))
     assert module.kernel_vector(program).lanes == 8
-    monkeypatch.setattr(module, "LARGEST_RESULTS", 3 * 16 * 8 * 8 - 1)
+    monkeypatch.setattr(module, "MOST_RESULT_BYTES", 3 * 16 * 8 * 8 - 1)
     assert module.kernel_vector(program).lanes == 4
     assert module.kernel_vector(program, FLOAT).lanes == 8
     monkeypatch.setattr(module, "host", lambda: ("haswell", "+avx,+fma"))

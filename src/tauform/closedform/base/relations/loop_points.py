@@ -26,7 +26,7 @@ from tauform.rigidbody.kinematics import link_placements
 # Each gives three equations for the six coordinates of two points; six leave no room for chance.
 N_POSTURES = 6
 # Distance of two points, in lengths of the robot, at which they are one.
-MEETING = 1e-10
+MAX_MEETING_DISTANCE = 1e-10
 # Coordinates of a point that are this near to a length, over the robot's size, are that length.
 SAME_LENGTH = 1e-9
 
@@ -99,7 +99,8 @@ def _placements(robot: Robot) -> Array:
 def _sense(first: Array, second: Array) -> float:
     """z . z' of two links where it is always 1 or always -1, else 0."""
     along = (first[:, :3, 2] * second[:, :3, 2]).sum(axis=1)
-    return float(np.round(along[0])) if np.abs(np.abs(along) - 1).max() <= MEETING and np.ptp(along) < 1 else 0.0
+    always = np.abs(np.abs(along) - 1).max() <= MAX_MEETING_DISTANCE and np.ptp(along) < 1
+    return float(np.round(along[0])) if always else 0.0
 
 
 def _discovered(robot: Robot) -> list[Meeting]:
@@ -161,9 +162,9 @@ def _shared_point(first: Array, second: Array, size: float) -> tuple[Array, Arra
     # R_i p_i + o_i = R_j p_j + o_j
     A = np.concatenate([first[:, :3, :3], -second[:, :3, :3]], axis=2).reshape(-1, 6)
     b = (second[:, :3, 3] - first[:, :3, 3]).reshape(-1)
-    points = least_squares(A, b, MEETING)
+    points = least_squares(A, b, MAX_MEETING_DISTANCE)
     gap = b - (A * points).sum(axis=1)
-    return (points[:3], points[3:]) if np.abs(gap).max() <= MEETING * size else None
+    return (points[:3], points[3:]) if np.abs(gap).max() <= MAX_MEETING_DISTANCE * size else None
 
 
 def _symbols(point: Array, lengths: dict[str, float], size: float) -> AnyArray | None:
@@ -188,4 +189,4 @@ def _meet(first: Array, p: AnyArray, second: Array, r: AnyArray, lengths: dict[s
         (placed[:, :3, :3] * np.array([x.evaluate(lengths) for x in point])).sum(axis=2) + placed[:, :3, 3]
         for placed, point in ((first, p), (second, r))
     ]
-    return bool(np.abs(ends[0] - ends[1]).max() <= MEETING * size)
+    return bool(np.abs(ends[0] - ends[1]).max() <= MAX_MEETING_DISTANCE * size)

@@ -24,7 +24,7 @@ from tauform.codegen.program.iterated import IteratedStep
 from tauform.codegen.program.program import LANES, Program
 
 # Bytes of results of a block, and bits of the vectors where there are more.
-LARGEST_RESULTS, NARROW = 24 * 2**10, 256
+MOST_RESULT_BYTES, NARROW_VECTOR_BITS = 24 * 2**10, 256
 RARE = '!0 = !{!"branch_weights", i32 1, i32 100000}'
 
 
@@ -67,8 +67,8 @@ def kernel_vector(program: Program, real: ScalarType = DOUBLE) -> Vector:
     vector = host_vector(real)
     # Bytes that one block writes: one row of lanes per entry of each output.
     written = vector.lanes * sum(port.size for port in program.outputs) * real.size
-    if vector.lanes * real.bits > NARROW and written > LARGEST_RESULTS:
-        return replace(vector, lanes=NARROW // real.bits)
+    if vector.lanes * real.bits > NARROW_VECTOR_BITS and written > MOST_RESULT_BYTES:
+        return replace(vector, lanes=NARROW_VECTOR_BITS // real.bits)
     return vector
 
 
