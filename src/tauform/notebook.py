@@ -9,5 +9,4 @@ class Displayed:
     """Base of types that Jupyter displays: a few figures and a table in place of one line."""
 
     def _repr_html_(self) -> str:
-        shown: str = deferred("_repr_html_")(self)
-        return shown
+        return deferred("_repr_html_")(self)

@@ -116,8 +116,7 @@ class Robot(Value, Displayed):
         Raises:
             DescriptionError: a column is missing, unknown or contradictory; the message names the row.
         """
-        read: Robot = deferred("Robot.from_dh")(rows, convention, name=name, gravity=gravity, base=base, tool=tool)
-        return read
+        return deferred("Robot.from_dh")(rows, convention, name=name, gravity=gravity, base=base, tool=tool)
 
     @property
     def n_bodies(self) -> int:
@@ -272,8 +271,7 @@ class Robot(Value, Displayed):
         Raises:
             DescriptionError: a term does not fit the joints, or is given twice.
         """
-        changed: Robot = deferred("Robot.with_drives")(self, terms)
-        return changed
+        return deferred("Robot.with_drives")(self, terms)
 
     def without_drives(self) -> Robot:
         """The links alone: no rotors, friction, springs or coupled shafts."""
@@ -294,8 +292,7 @@ class Robot(Value, Displayed):
         Joints that follow a locked one (mimic joints, loops) are locked with it. The names of merged links stay as
         frames; drive terms of locked joints go, and springs between links that no longer move apart.
         """
-        changed: Robot = deferred("Robot.locked")(self, positions)
-        return changed
+        return deferred("Robot.locked")(self, positions)
 
     def up_to(self, tip: str) -> Robot:
         """Keep only the joints between the base and this link or frame, which becomes the tip.
@@ -303,8 +300,7 @@ class Robot(Value, Displayed):
         What is rigidly fixed to a kept link stays part of it. A joint off the path goes, with everything it carries and
         every drive term that acts on it; lock it first (`locked`) to keep that inertia.
         """
-        changed: Robot = deferred("Robot.up_to")(self, tip)
-        return changed
+        return deferred("Robot.up_to")(self, tip)
 
     def snapped(self, angle: float) -> Robot:
         """Straighten frames that are almost aligned: angles within `angle` [rad] of a right angle become exact.
@@ -313,8 +309,7 @@ class Robot(Value, Displayed):
         quarter turn, and translations shorter than `angle` times the robot's longest become zero. `check()` says
         what that changes.
         """
-        changed: Robot = deferred("Robot.snapped")(self, angle)
-        return changed
+        return deferred("Robot.snapped")(self, angle)
 
     def with_geometry(self, changes: ArrayLike) -> Robot:
         """The robot with its joints mounted elsewhere, as a geometric calibration finds them.
@@ -326,8 +321,7 @@ class Robot(Value, Displayed):
         Raises:
             ShapeError: another number of changes.
         """
-        moved: Robot = deferred("Robot.with_geometry")(self, changes)
-        return moved
+        return deferred("Robot.with_geometry")(self, changes)
 
     def with_relations(self, relations: Mapping[str, Mapping[str, float | str] | str]) -> Robot:
         """Make joints follow others, by name: {"joint5": {"joint3": -1.0, "": 3.14}} is q5 = 3.14 - q3.
@@ -340,8 +334,7 @@ class Robot(Value, Displayed):
             DescriptionError: relations follow each other, or a text is no such function.
             UnknownNameError: no such joint.
         """
-        changed: Robot = deferred("Robot.with_relations")(self, relations)
-        return changed
+        return deferred("Robot.with_relations")(self, relations)
 
     def with_loops(self, F: ArrayLike, offset: ArrayLike, active: Sequence[str]) -> Robot:
         """Add explicit loop constraints q_tree = F @ q + offset; q then holds the active joints only.
@@ -355,8 +348,7 @@ class Robot(Value, Displayed):
             ShapeError: an array has another shape.
             DescriptionError: joints that follow others already would no longer do so.
         """
-        changed: Robot = deferred("Robot.with_loops")(self, F, offset, active)
-        return changed
+        return deferred("Robot.with_loops")(self, F, offset, active)
 
     def with_closed_loop(
         self,
@@ -383,8 +375,7 @@ class Robot(Value, Displayed):
             DescriptionError: a joint moves neither frame, or follows others already.
             UnknownNameError: no such frame or joint.
         """
-        changed: Robot = deferred("Robot.with_closed_loop")(self, name, frames, passive, start, fixes)
-        return changed
+        return deferred("Robot.with_closed_loop")(self, name, frames, passive, start, fixes)
 
     def save(self, path: str | Path) -> Written:
         """Write the robot as TOML or URDF, by the end of the file's name; `load` reads both.
@@ -399,8 +390,7 @@ class Robot(Value, Displayed):
         Raises:
             DescriptionError: another end of the name, no such folder, or a link that no URDF can hold.
         """
-        written: Written = deferred("Robot.save")(self, path)
-        return written
+        return deferred("Robot.save")(self, path)
 
     def with_base_parameters(self, theta: ArrayLike, base: BaseParameters | None = None) -> Robot:
         """A robot with these dynamics: its links hold theta at the pivots and zero elsewhere.
@@ -416,8 +406,7 @@ class Robot(Value, Displayed):
         Raises:
             ShapeError: theta has another length than base, or base belongs to a robot of another size.
         """
-        changed: Robot = deferred("Robot.with_base_parameters")(self, theta, base)
-        return changed
+        return deferred("Robot.with_base_parameters")(self, theta, base)
 
     def view(self, motion: Any = None) -> RobotView:
         """The robot in space, with its meshes, a slider for each joint and a motion that plays.
@@ -430,13 +419,11 @@ class Robot(Value, Displayed):
         Raises:
             ShapeError: positions of another number of joints, or a batch.
         """
-        shown: RobotView = deferred("Robot.view")(self, motion)
-        return shown
+        return deferred("Robot.view")(self, motion)
 
     def check(self) -> list[Finding]:
         """Doubts about this robot, in words: inertias, drives, almost aligned joints; see `tauform.check`."""
-        findings: list[Finding] = deferred("Robot.check")(self)
-        return findings
+        return deferred("Robot.check")(self)
 
     if not TYPE_CHECKING:  # a type checker would take every name for an attribute
 

@@ -33,8 +33,7 @@ def linearize_inverse(
 ) -> InverseLinearization:
     """Derivatives of `inverse_dynamics`, all drive terms included.  [Jain1993, Algorithm 2]"""
     states = {"q": q, "qd": qd, "qdd": qdd}
-    matrices: InverseLinearization = _INVERSE(robot, states, {"temperature": temperature, "drives": drives}, tier)
-    return matrices
+    return _INVERSE(robot, states, {"temperature": temperature, "drives": drives}, tier)
 
 
 @_INVERSE_VECTOR.public
@@ -53,8 +52,7 @@ def linearize_inverse_vector(
 ) -> Array:
     """Change of torque under small changes of motion, O(n), without the matrices.  [Jain1993, Algorithm 1]"""
     states = {"q": q, "qd": qd, "qdd": qdd, **_changes(robot, dq=dq, dqd=dqd, dqdd=dqdd)}
-    change: Array = _INVERSE_VECTOR(robot, states, {"temperature": temperature, "drives": drives}, tier)
-    return change
+    return _INVERSE_VECTOR(robot, states, {"temperature": temperature, "drives": drives}, tier)
 
 
 @_FORWARD.public
@@ -71,8 +69,7 @@ def linearize_forward(
 ) -> ForwardLinearization:
     """Derivatives of `forward_dynamics`, all drive terms included.  [Jain1993, Algorithms 6 and 4]"""
     options = {"method": method, "temperature": temperature, "drives": drives}
-    matrices: ForwardLinearization = _FORWARD(robot, {"q": q, "qd": qd, "tau": tau}, options, tier)
-    return matrices
+    return _FORWARD(robot, {"q": q, "qd": qd, "tau": tau}, options, tier)
 
 
 @_FORWARD_VECTOR.public
@@ -93,8 +90,7 @@ def linearize_forward_vector(
     """Change of acceleration under small changes of state and torque.  [Jain1993, Algorithms 5 and 3]"""
     states = {"q": q, "qd": qd, "tau": tau, **_changes(robot, dq=dq, dqd=dqd, dtau=dtau)}
     options = {"method": method, "temperature": temperature, "drives": drives}
-    change: Array = _FORWARD_VECTOR(robot, states, options, tier)
-    return change
+    return _FORWARD_VECTOR(robot, states, options, tier)
 
 
 def _changes(robot: Robot, **given: ArrayLike | None) -> dict[str, ArrayLike]:

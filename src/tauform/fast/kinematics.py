@@ -21,15 +21,13 @@ _JACOBIAN = Tiered(kinematics.jacobian)
 @_PLACEMENT.public
 def forward_kinematics(robot: Robot, q: ArrayLike, frame: str | None = None, *, tier: Tier | None = None) -> Array:
     """Placement of a frame in the base, base_from_frame."""
-    placement: Array = _PLACEMENT(robot, {"q": q}, {"frame": frame}, tier)
-    return placement
+    return _PLACEMENT(robot, {"q": q}, {"frame": frame}, tier)
 
 
 @_LINKS.public
 def link_placements(robot: Robot, q: ArrayLike, *, tier: Tier | None = None) -> Array:
     """Placement of every link in the base, in the order of robot.links."""
-    placements: Array = _LINKS(robot, {"q": q}, {}, tier)
-    return placements
+    return _LINKS(robot, {"q": q}, {}, tier)
 
 
 @_JACOBIAN.public
@@ -42,5 +40,4 @@ def jacobian(
     tier: Tier | None = None,
 ) -> Array:
     """Jacobian of a frame: (w, v) = J qd, angular velocity first, then the velocity of the frame's origin."""
-    J: Array = _JACOBIAN(robot, {"q": q}, {"frame": frame, "axes": axes}, tier)
-    return J
+    return _JACOBIAN(robot, {"q": q}, {"frame": frame, "axes": axes}, tier)

@@ -37,15 +37,13 @@ _ENERGY = Tiered(energy.energy_regressor, adopts=False)
 def mass_matrix(robot: Robot, q: ArrayLike, method: MassMatrixMethod = "auto", *, tier: Tier | None = None) -> Array:
     """Mass matrix M(q), rotor inertia included."""
     # "auto" is the textbook's own default; a named method asks for that algorithm itself.
-    matrix: Array = _MASS(robot, {"q": q}, {"method": None if method == "auto" else method}, tier)
-    return matrix
+    return _MASS(robot, {"q": q}, {"method": None if method == "auto" else method}, tier)
 
 
 @_CORIOLIS.public
 def coriolis_matrix(robot: Robot, q: ArrayLike, qd: ArrayLike, *, tier: Tier | None = None) -> Array:
     """Coriolis matrix C(q, qd) of Christoffel symbols: C qd are the velocity torques, Mdot - 2C is skew."""
-    matrix: Array = _CORIOLIS(robot, {"q": q, "qd": qd}, {}, tier)
-    return matrix
+    return _CORIOLIS(robot, {"q": q, "qd": qd}, {}, tier)
 
 
 @_REGRESSOR.public
@@ -61,8 +59,7 @@ def regressor(
 ) -> Array:
     """Regressor Y with tau = Y @ robot.parameters, all drive terms included.  [Gautier1991, Eq. 5]"""
     options = {"include": include, "temperature": temperature}
-    Y: Array = _REGRESSOR(robot, {"q": q, "qd": qd, "qdd": qdd}, options, tier)
-    return Y
+    return _REGRESSOR(robot, {"q": q, "qd": qd, "qdd": qdd}, options, tier)
 
 
 @_SLOTINE_LI.public
@@ -79,8 +76,7 @@ def slotine_li_regressor(
 ) -> Array:
     """Regressor with reference velocities: Y_r @ parameters = M qdd_r + C(q, qd) qd_r + g + friction."""
     states = {"q": q, "qd": qd, "qd_r": qd_r, "qdd_r": qdd_r}
-    Y: Array = _SLOTINE_LI(robot, states, {"include": include, "temperature": temperature}, tier)
-    return Y
+    return _SLOTINE_LI(robot, states, {"include": include, "temperature": temperature}, tier)
 
 
 @_BASE.public
@@ -94,22 +90,19 @@ def base_regressor(
     tier: Tier | None = None,
 ) -> Array:
     """Regressor Y with tau = Y @ theta, theta = tf.base_parameters(robot, include="declared").values(robot)."""
-    Y: Array = _BASE(robot, {"q": q, "qd": qd, "qdd": qdd}, {"temperature": temperature}, tier)
-    return Y
+    return _BASE(robot, {"q": q, "qd": qd, "qdd": qdd}, {"temperature": temperature}, tier)
 
 
 @_KINETIC.public
 def kinetic_energy(robot: Robot, q: ArrayLike, qd: ArrayLike, *, tier: Tier | None = None) -> Array:
     """Kinetic energy qd^T M(q) qd / 2 of links, rotors and coupled rotors [J]."""
-    joules: Array = _KINETIC(robot, {"q": q, "qd": qd}, {}, tier)
-    return joules
+    return _KINETIC(robot, {"q": q, "qd": qd}, {}, tier)
 
 
 @_POTENTIAL.public
 def potential_energy(robot: Robot, q: ArrayLike, drives: bool = True, *, tier: Tier | None = None) -> Array:
     """Potential energy of gravity and springs [J]; gravity's is zero where all mass sits in the origin of the base."""
-    joules: Array = _POTENTIAL(robot, {"q": q}, {"drives": drives}, tier)
-    return joules
+    return _POTENTIAL(robot, {"q": q}, {"drives": drives}, tier)
 
 
 @_ENERGY.public
@@ -117,5 +110,4 @@ def energy_regressor(
     robot: Robot, q: ArrayLike, qd: ArrayLike, energy: Energy = "total", *, tier: Tier | None = None
 ) -> Array:
     """Row h with energy = h @ robot.parameters.  [Gautier1991, Eq. 10-12]"""
-    row: Array = _ENERGY(robot, {"q": q, "qd": qd}, {"energy": energy}, tier)
-    return row
+    return _ENERGY(robot, {"q": q, "qd": qd}, {"energy": energy}, tier)

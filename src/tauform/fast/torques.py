@@ -38,8 +38,7 @@ def inverse_dynamics(
 ) -> Array:
     """Joint torques tau = M qdd + C qd + g + friction - J^T w, all drive terms included."""
     options = {"temperature": temperature, "drives": drives, "wrenches": wrenches}
-    torque: Array = _INVERSE(robot, {"q": q, "qd": qd, "qdd": qdd}, options, tier)
-    return torque
+    return _INVERSE(robot, {"q": q, "qd": qd, "qdd": qdd}, options, tier)
 
 
 @_FORWARD.public
@@ -57,8 +56,7 @@ def forward_dynamics(
 ) -> Array:
     """Accelerations qdd = M^-1 (tau - C qd - g - friction + J^T w), the inverse of `inverse_dynamics`."""
     options = {"method": method, "temperature": temperature, "drives": drives, "wrenches": wrenches}
-    acceleration: Array = _FORWARD(robot, {"q": q, "qd": qd, "tau": tau}, options, tier)
-    return acceleration
+    return _FORWARD(robot, {"q": q, "qd": qd, "tau": tau}, options, tier)
 
 
 @_BIAS.public
@@ -66,15 +64,13 @@ def bias_torque(
     robot: Robot, q: ArrayLike, qd: ArrayLike, wrenches: Wrenches | None = None, *, tier: Tier | None = None
 ) -> Array:
     """Torque C(q, qd) qd + g(q) - J^T w at zero acceleration, friction excluded."""
-    torque: Array = _BIAS(robot, {"q": q, "qd": qd}, {"wrenches": wrenches}, tier)
-    return torque
+    return _BIAS(robot, {"q": q, "qd": qd}, {"wrenches": wrenches}, tier)
 
 
 @_GRAVITY.public
 def gravity_torque(robot: Robot, q: ArrayLike, *, tier: Tier | None = None) -> Array:
     """Torque g(q) that holds the robot still against gravity, friction and offset excluded."""
-    torque: Array = _GRAVITY(robot, {"q": q}, {}, tier)
-    return torque
+    return _GRAVITY(robot, {"q": q}, {}, tier)
 
 
 @_FRICTION.public
@@ -88,12 +84,10 @@ def friction(
     tier: Tier | None = None,
 ) -> Array:
     """Torque of all drive terms that are not inertial: friction, offsets, springs, shared shafts, (..., n)."""
-    torque: Array = _FRICTION(robot, {"qd": qd, "q": q, "qdd": qdd}, {"temperature": temperature}, tier)
-    return torque
+    return _FRICTION(robot, {"qd": qd, "q": q, "qdd": qdd}, {"temperature": temperature}, tier)
 
 
 @_MOMENTUM.public
 def generalized_momentum(robot: Robot, q: ArrayLike, qd: ArrayLike, *, tier: Tier | None = None) -> Array:
     """p = M qd, without forming the mass matrix, (..., n)."""
-    momenta: Array = _MOMENTUM(robot, {"q": q, "qd": qd}, {}, tier)
-    return momenta
+    return _MOMENTUM(robot, {"q": q, "qd": qd}, {}, tier)

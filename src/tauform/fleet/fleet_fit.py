@@ -82,8 +82,7 @@ class FleetFit:
             MissingExtraError: pyarrow is not installed.
             GenerationError: the folder is not ours or cannot be written.
         """
-        written: list[Path] = deferred("FleetFit.save")(self, Path(folder), force)
-        return written
+        return deferred("FleetFit.save")(self, Path(folder), force)
 
     def __repr__(self) -> str:
         return (

@@ -81,10 +81,9 @@ class RobotModel:
         """Write C, its self-test run, models and an HTML report; see `tauform.report.delivery.deliver`."""
         # Together, since they are passed on through several stages.
         options = CodeOptions(real, recording, excerpt)
-        delivered: Delivery = deferred("RobotModel.write")(
+        return deferred("RobotModel.write")(
             self, folder, urdf=urdf, name=name, options=options, force=force, progress=progress
         )
-        return delivered
 
     def __repr__(self) -> str:
         names = ", ".join(program.name for program in self.programs)

@@ -109,8 +109,7 @@ class Motion(Displayed):
             ShapeError: an array of another shape than q.
             SimulationError: dry friction, stops or external wrenches took part, or steps were left out.
         """
-        found: MotionGradient = deferred("Motion.gradient")(self, dq, dqd, parameters, geometry, temperature)
-        return found
+        return deferred("Motion.gradient")(self, dq, dqd, parameters, geometry, temperature)
 
     def save_csv(self, path: str | Path) -> Path:
         """Write t and columns q_, qd_, qdd_ and tau_, one per joint; nothing is left behind when writing fails.

@@ -171,8 +171,7 @@ class BaseParameters(Displayed):
         Raises:
             ModelError: the base parameters come from a file, which holds no geometry.
         """
-        found: Spectrum = deferred("BaseParameters.spectrum")(self, scaled)
-        return found
+        return deferred("BaseParameters.spectrum")(self, scaled)
 
     @cached_property
     def null_space(self) -> Array:

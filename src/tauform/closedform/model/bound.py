@@ -179,8 +179,7 @@ class BoundModel:
 
     def _answered(self, function: str, states: Any, options: Any, tier: Any) -> Array:
         # One way in for all functions: tiers, checks and kernels live in `fast/`, above this room.
-        answer: Array = deferred("BoundModel._answered")(self, function, states, options, tier)
-        return answer
+        return deferred("BoundModel._answered")(self, function, states, options, tier)
 
     @property
     def textbook(self) -> TermByTerm:
@@ -239,8 +238,7 @@ class BoundModel:
         Raises:
             ModelError: fewer than one state, or a profile of another robot.
         """
-        found: Contributions = deferred("BoundModel.contributions")(self, profile, n_states, seed)
-        return found
+        return deferred("BoundModel.contributions")(self, profile, n_states, seed)
 
     def tradeoff(
         self,
@@ -260,8 +258,7 @@ class BoundModel:
         Raises:
             ModelError: fewer than one state or two levels, or a profile of another robot.
         """
-        found: Tradeoff = deferred("BoundModel.tradeoff")(self, profile, n_levels, n_states, seed)
-        return found
+        return deferred("BoundModel.tradeoff")(self, profile, n_levels, n_states, seed)
 
     def with_terms(
         self,
@@ -287,8 +284,7 @@ class BoundModel:
         Raises:
             ModelError: a number of terms that the model does not have, or a profile of another robot.
         """
-        smaller: BoundModel = deferred("BoundModel.with_terms")(self, n_terms, profile, refit, seed, whole_sums)
-        return smaller
+        return deferred("BoundModel.with_terms")(self, n_terms, profile, refit, seed, whole_sums)
 
     def reduce(
         self,
@@ -307,8 +303,7 @@ class BoundModel:
             options: of `tauform.reduce`: norm, function, routes, still, definite, n_fresh, seed, threads, exact,
                 progress.
         """
-        reduction: Reduction = deferred("BoundModel.reduce")(self, profile, tolerance, confidence, **options)
-        return reduction
+        return deferred("BoundModel.reduce")(self, profile, tolerance, confidence, **options)
 
     def equations(self, max_terms: int = 300, digits: int | None = None) -> tuple[str, ...]:
         """tau_i of each joint as a line of text that Python can evaluate, friction included.

@@ -136,8 +136,7 @@ class ClosedFormModel(Displayed):
         Raises:
             UnknownNameError: no such frame.
         """
-        found: ClosedFormKinematics = deferred("ClosedFormModel.kinematics")(self, frame)
-        return found
+        return deferred("ClosedFormModel.kinematics")(self, frame)
 
     def load_regressor(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
         """Y of a body at the tool, (..., n, 10): what its ten parameters, in the tool's axes, add to the torque.

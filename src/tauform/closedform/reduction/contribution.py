@@ -68,8 +68,7 @@ class Contributions:
             ModelError: another ending, or the file cannot be written.
             MissingExtraError: matplotlib is not installed.
         """
-        written: Path = deferred("plot_contributions")(self, Path(path))
-        return written
+        return deferred("plot_contributions")(self, Path(path))
 
     def __len__(self) -> int:
         return len(self.names)

@@ -40,8 +40,7 @@ class Tradeoff:
             ModelError: another ending, or the file cannot be written.
             MissingExtraError: matplotlib is not installed.
         """
-        written: Path = deferred("plot_tradeoff")(self, Path(path))
-        return written
+        return deferred("plot_tradeoff")(self, Path(path))
 
     def __repr__(self) -> str:
         return f"Tradeoff({self.robot}, {self.profile}: {len(self.n_kept)} models at {self.n_states} states)"

@@ -101,8 +101,7 @@ class Trajectory:
             IdentificationError: the file's name has another ending, or it cannot be written.
             MissingExtraError: pictures need matplotlib.
         """
-        drawn: Path = deferred("Trajectory.plot")(self, robot, Path(path))
-        return drawn
+        return deferred("Trajectory.plot")(self, robot, Path(path))
 
     def __repr__(self) -> str:
         known = "" if self.condition is None else f", condition {self.condition:.3g}"
