@@ -15,11 +15,9 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
 SCRIPTS = sorted(EXAMPLES.glob("*.py"))
-# Long ones, of what tests of their own run too.
-LONG = [
-    EXAMPLES / f"{name}.py"
-    for name in ("04_puma260_campaign", "09_reduction", "10_multirate", "12_track_kr6", "14_puma260_open_loop")
-]
+# Long ones, mostly of what tests of their own run too.
+NAMES = ("04_puma260_campaign", "09_reduction", "10_multirate", "12_track_kr6", "14_puma260_open_loop")
+LONG = [EXAMPLES / f"{name}.py" for name in (*NAMES, "15_low_cost_servos")]
 # Searches of six joints take most of the demo's time: it runs through all its parts on a smaller arm too.
 DEMO = EXAMPLES / "demo.py"
 
