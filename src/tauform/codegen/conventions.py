@@ -21,6 +21,7 @@ def conventions(robot: Robot) -> tuple[str, ...]:
     where = "all joints" if len(rubbing) == len(joints) else ", ".join(rubbing) or "no joint"
     lines.append(f"Friction is described for {where}.")
     lines += _drive_lines(robot)
+    # + 0.0: no minus before a zero.
     gravity = ", ".join(f"{value + 0.0:g}" for value in robot.gravity)
     lines.append(f"Gravity in the base frame: ({gravity}) m/s^2. Tool: {robot.tool.name}.")
     return tuple(lines)

@@ -67,6 +67,7 @@ class Mesh:
     scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
 
 
+# A union, no base class: each reader and writer lists those that it knows.
 Solid = Box | Cylinder | Sphere | Capsule | Hull | Triangles | Mesh
 Colour = tuple[float, float, float]
 

@@ -61,17 +61,18 @@ def followed(
     Raises:
         ModelError: joints follow one at ratios that are no fractions, or by too many turns.
     """
-    n, p = F.shape[1], exponents.shape[1]
+    n, p, tree = F.shape[1], exponents.shape[1], Generators(len(F))
     scale = scales(F, types)
     expand = _Expansion(F, offset, types, scale)
     # Each tree term is a sum of terms of the leading joints: column j of T.
     rows: dict[tuple[Monomial, Monomial], int] = {}
     entries: list[tuple[int, int, float]] = []
     for j, column in enumerate(exponents.T.tolist()):
-        for rate, weight in expand.rates(tuple(column[3 * len(F) :])).items():
-            for monomial, value in expand.monomial(tuple(column[: 3 * len(F)])).items():
+        for rate, weight in expand.rates(tuple(column[tree.rates])).items():
+            for monomial, value in expand.monomial(tuple(column[tree.functions])).items():
                 key = (rate, monomial)
                 entries.append((rows.setdefault(key, len(rows)), j, weight * value))
+    # Duplicates add up when the matrix is made.
     row, column_of, values = (np.array(part) for part in zip(*entries, strict=True))
     T = scipy.sparse.coo_array((values, (row, column_of)), shape=(len(rows), p)).tocsr()
     blocks = [placed[i * p : (i + 1) * p] for i in range(len(F))]
@@ -90,6 +91,7 @@ def _sorted(
     keys: list[tuple[Monomial, Monomial]], torques: list[scipy.sparse.csr_array], n: int, scale: Array
 ) -> Followed:
     """Terms that are left, in the order gravity, accelerations, velocities; within each by their functions."""
+    # A term that cancelled in every torque is none.
     used = sum(np.diff(matrix.indptr) for matrix in torques) > 0
     order = sorted(np.flatnonzero(used).tolist(), key=lambda k: (_rank(keys[k][0], n), keys[k][1]))
     rows = Generators(n)
@@ -106,6 +108,7 @@ def _sorted(
 
 def _rank(rate: Monomial, n: int) -> tuple[int, Monomial]:
     velocities, accelerations = rate[:n], rate[n:]
+    # As `term_kinds` numbers them, without building E first.
     kind = 0 if not any(rate) else 1 if any(accelerations) else 2 if 2 in velocities else 3
     return kind, tuple(-x for x in rate)
 
@@ -122,6 +125,7 @@ def scales(F: Array, types: Sequence[JointType]) -> Array:
         own = [float(F[i, a]) for i in turning if F[i, a]]
         if not own:
             continue
+        # Gears have some hundred teeth at most; a larger denominator is a rounded decimal.
         ratios = [Fraction(x / own[0]).limit_denominator(1000) for x in own]
         if any(
             abs(float(r) - x / own[0]) > RATIO_TOLERANCE * abs(x / own[0]) for r, x in zip(ratios, own, strict=True)
@@ -167,6 +171,7 @@ class _Expansion:
         for row, power in enumerate(exponents):
             for _ in range(power):
                 factor = {}
+                # Rows of qd, then of qdd: both follow by the same F.
                 for a in np.flatnonzero(self.F[row % n_bodies]).tolist():
                     # Velocities stand before accelerations.
                     unit = [0] * (2 * self.n)
@@ -189,6 +194,7 @@ class _Expansion:
         s, c = exact_sin_cos(offset)
         real, imaginary = _scaled(self.one, c), _scaled(self.one, s)
         for a in leads:
+            # Whole by the choice of the scale.
             turns = round(float(self.F[i, a]) / float(scale[a]))
             if abs(turns) > MOST_TURNS:
                 raise ModelError(
@@ -196,6 +202,7 @@ class _Expansion:
                 )
             sine, cosine = {self._unit(a, 1): float(np.sign(turns))}, {self._unit(a, 2): 1.0}
             for _ in range(abs(turns)):
+                # e^(i k x) = (cos x + i sin x)^k, one turn at a time: powers stay polynomials.
                 real, imaginary = (
                     _plus(_times(real, cosine), _scaled(_times(imaginary, sine), -1.0)),
                     _plus(_times(real, sine), _times(imaginary, cosine)),
@@ -234,6 +241,7 @@ def _times(x: Polynomial, y: Polynomial) -> Polynomial:
 
 def _canonical(monomial: Monomial, value: float) -> list[tuple[Monomial, float]]:
     for at in range(1, len(monomial), 3):
+        # One form for every function, or equal terms would not be found to be equal.
         if monomial[at] >= 2:
             lower = list(monomial)
             lower[at] -= 2

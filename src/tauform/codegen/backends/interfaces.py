@@ -36,6 +36,7 @@ def needed(programs: Sequence[Program], wanted: Mapping[str, tuple[str, ...]], t
                 f"{title}: {name} takes {others[0]}, which the interface cannot pass; generate it of a robot whose "
                 f"{name} is a function of {', '.join(inputs)} alone (robot.with_drives)"
             )
+    # All are joint vectors: other sizes are other robots.
     sizes = {port.size for program in found.values() for port in program.inputs}
     if len(sizes) > 1:
         raise GenerationError(f"{title}: the functions belong to robots of {', '.join(map(str, sorted(sizes)))} joints")
@@ -48,4 +49,5 @@ def plain_c(request: Request, inner: str) -> dict[str, str]:
     setups = {program.setup.name for program in request.programs if program.setup is not None}
     programs = tuple(with_names(whole(p), identifier) for p in request.programs if p.name not in setups)
     files = backend("c").files(replace(request, programs=programs, prefix=inner))
+    # Build files of C are left out: the target brings its own.
     return {name: text for name, text in files.items() if name.endswith((".c", ".h"))}

@@ -27,6 +27,7 @@ def adjoint_program(program: Program) -> Program:
     graph = Graph()
     inputs = own_inputs(graph, program)
     results = embedded(graph, program, inputs)
+    # One output is the usual case, and its weights need no longer name.
     names = ["weights"] if len(results) == 1 else [f"weights_{port.name}" for port in program.outputs]
     weights = [
         references(graph, graph.input(name, *port.shape).ravel().tolist())
@@ -64,6 +65,7 @@ def _swept(graph: Graph, results: Sequence[int], weights: Sequence[int], inputs:
     def credit(reference: int, slope: int) -> None:
         # Of a node that several read, slopes add up.
         node = abs(reference)
+        # Slopes by constants and held values would be computed for nobody.
         if node in between:
             signed = slope if reference > 0 else -slope
             slopes[node] = graph.add(slopes[node], signed) if node in slopes else signed
@@ -96,6 +98,7 @@ def _shares(graph: Graph, node: int, slope: int) -> list[tuple[int, int]]:
         return [(a, graph.multiply(slope, graph.function(Op.COS, a)))]
     if op is Op.COS:
         return [(a, -graph.multiply(slope, graph.function(Op.SIN, a)))]
+    # As of tangents, a jump counts as no slope.
     if op is Op.SIGN:
         return []
     if op is Op.SQRT:

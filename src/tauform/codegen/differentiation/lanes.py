@@ -37,7 +37,9 @@ def tangent_lanes(
     graph = inputs[0].graph
     columns: list[list[Scalar]] = []
     for first in range(0, len(inputs), LANES):
+        # The last may be short; its spare lanes are zero and cost nothing more.
         chunk = inputs[first : first + LANES]
+        # Unit directions in different lanes: one sweep makes four columns.
         units = {scalar.reference: graph.unit(lane) for lane, scalar in enumerate(chunk)}
         vectors = finish(np.array(tangents(values, {**held, **units}), dtype=object))
         columns += [[Scalar(graph, graph.lane(v.reference, lane)) for v in vectors] for lane in range(len(chunk))]

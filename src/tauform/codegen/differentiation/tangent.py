@@ -20,6 +20,7 @@ def tangents(values: Sequence[Any], directions: Mapping[int, int]) -> list[Scala
         values: scalars of one graph.
         directions: rate of change of inputs, and of intermediate values that count as independent (node: reference).
     """
+    # Some values may be plain numbers: torques of joints that nothing acts on.
     graph = next(value.graph for value in values if isinstance(value, Scalar))
     results = references(graph, list(values))
     rates: dict[int, int] = {}
@@ -44,8 +45,10 @@ def _rate(graph: Graph, node: int, rates: Mapping[int, int]) -> int:
         return graph.multiply(graph.function(Op.COS, a), da)
     if op is Op.COS:
         return graph.multiply(-graph.function(Op.SIN, a), da)
+    # A jump has no derivative: it counts as none, as in the textbook.
     if op is Op.SIGN:
         return graph.constant(0.0)
+    # (sqrt a)' = a' / (2 sqrt a): the root is there already. The same holds for e^x.
     if op is Op.SQRT:
         return graph.divide(graph.multiply(graph.constant(0.5), da), node)
     if op is Op.ABS:

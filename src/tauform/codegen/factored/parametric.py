@@ -79,6 +79,7 @@ def theta_program(source: ClosedFormModel | BoundModel, function: str) -> Progra
     if function not in _INPUTS:
         known = ", ".join((*_INPUTS, *REGRESSORS[:1]))
         raise GenerationError(f"{function} of a closed form with run-time theta: choose from {known}, or give a robot")
+    # Numbers are needed for the check alone: the program takes theta.
     bound = source if isinstance(source, BoundModel) else source.bind(_values(source))
     # They have shapes of their own, which a sum of terms times theta cannot hold.
     if bound.beside:
@@ -119,6 +120,7 @@ class _Entries:
     @classmethod
     def of(cls, model: ClosedFormModel) -> _Entries:
         triplets = model.sparse_reduction.tocoo()
+        # Row i p + j of the reduction is torque i, term j.
         joint, term = np.divmod(triplets.row.astype(np.int64), max(model.n_terms, 1))
         return cls(joint, term, triplets.col.astype(np.int64), triplets.data)
 

@@ -43,6 +43,7 @@ def to_jax(program: Program, form: JaxForm = "arrays", derivatives: Program | No
     if form not in ("arrays", "kernel"):
         raise no_such("form", form, ("arrays", "kernel"))
     jax = library("jax", "jax")
+    # JAX differentiates by all inputs: parameters of run time must be among them.
     made = whole(program)
     call = _arrays(jax, made) if form == "arrays" else _kernel(jax, made, derivatives)
     call.__name__ = call.__qualname__ = program.name
@@ -82,10 +83,12 @@ def _arrays(jax: Any, program: Program) -> Callable[..., Any]:
 
 
 def _kernel(jax: Any, program: Program, derivatives: Program | None) -> Callable[..., Any]:
+    # Else JAX would round the arrays on the way, and nobody would know.
     if not jax.config.jax_enable_x64:
         raise GenerationError("form='kernel' computes in double; jax.config.update('jax_enable_x64', True) first")
     jnp = jax.numpy
     function = _foreign_call(jax, program)
+    # Checked now: a wrong program would fail in the middle of a training.
     given = None if derivatives is None else jacobians_of(program, derivatives)
     slopes: list[Any] = []  # compiled when the first derivative is asked for
 
@@ -117,6 +120,7 @@ def _kernel(jax: Any, program: Program, derivatives: Program | None) -> Callable
 def _times(block: Any, rate: Any, output: Port, port: Port) -> Any:
     """J d in, over the last dimensions of the input."""
     batch = rate.shape[: rate.ndim - len(port.shape)]
+    # Outputs and inputs of any shape become the two sides of a matrix.
     matrix = block.reshape(*batch, output.size, port.size)
     change = (matrix @ rate.reshape(*batch, port.size, 1))[..., 0]
     return change.reshape((*batch, *output.shape))

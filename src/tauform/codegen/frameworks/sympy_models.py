@@ -27,6 +27,7 @@ class SymbolicTerms:
         }
         self.theta = [sympy.Symbol(name, real=True) for name in model.base.names]
         q, qd, qdd = (list(self.inputs[name]) for name in VECTORS)
+        # Functions of E are those of x = scale q + offset.
         x = [self._coordinate(i, symbol) for i, symbol in enumerate(q)]
         generators = [*x, *map(sympy.sin, x), *map(sympy.cos, x), *qd, *qdd]
         self.terms = [
@@ -65,6 +66,7 @@ class SymbolicTerms:
 
     def _sum(self, parts: list[Any]) -> Any:
         """One sum of all; parts of a long one get names, since Python compiles a sum only to some depth."""
+        # Sums of sums, until one is short enough.
         while len(parts) > LONGEST_SUM:
             sums = [self.sympy.Add(*parts[k : k + LONGEST_SUM]) for k in range(0, len(parts), LONGEST_SUM)]
             first = len(self.replacements)

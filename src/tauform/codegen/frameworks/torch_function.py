@@ -47,6 +47,7 @@ def to_torch(program: Program) -> Callable[..., Any]:
 
 
 def _autograd_function(torch: Any, program: Program) -> Any:
+    # Once per program: every call shares it.
     kernel = compile_program(program)
 
     # Made when the first derivative is asked for; a second one is the adjoint of the adjoint, and so on.
@@ -87,6 +88,7 @@ def _autograd_function(torch: Any, program: Program) -> Any:
 
         @staticmethod
         def vmap(info: Any, dimensions: Sequence[int | None], *tensors: Any) -> Any:
+            # Kernels take batches: mapping is one call, not a loop.
             result = Function.apply(*_mapped(program.inputs, dimensions, tensors))
             return result, tuple(0 for _ in result) if isinstance(result, tuple) else 0
 

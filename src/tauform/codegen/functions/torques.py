@@ -64,6 +64,7 @@ def friction_torques(tracing: Tracing, carried: list[Any] | None = None) -> list
 
 def _inverse(tracing: Tracing) -> Outputs:
     rigid = rigid_torques(tracing, tracing.joints("qd"), tracing.joints("qdd"), wrenches=tracing.wrenches)
+    # Load friction reads the rigid torque, which is there anyhow.
     tau = [a + b for a, b in zip(rigid, friction_torques(tracing, rigid), strict=True)]
     return {"tau": tracing.efforts(tau)}
 
@@ -84,12 +85,14 @@ def _gravity(tracing: Tracing) -> Outputs:
 
 def _gravity_composite(tracing: Tracing) -> Outputs:
     q = tracing.joints("q")
+    # Weight of all that a joint carries, as one body: no motion is needed.
     torques = gravity_torque(tracing.bodies, q, composites(tracing.bodies, q))
     return {"tau": tracing.efforts(torques)}
 
 
 def _friction(tracing: Tracing) -> Outputs:
     loaded = has_load(tracing.problem.robot.tree)
+    # A whole recursion, only where some friction grows with its result.
     carried = rigid_torques(tracing, tracing.joints("qd"), tracing.joints("qdd")) if loaded else None
     return {"tau": tracing.efforts(friction_torques(tracing, carried))}
 
@@ -107,6 +110,7 @@ def _friction_inputs(robot: Robot) -> Shapes:
 
 
 def _friction_reference(robot: Robot, *arrays: AnyArray) -> Array:
+    # By name: the order of the ports depends on what the robot has.
     return friction_of.friction(robot, **dict(zip(_friction_inputs(robot), arrays, strict=True)))
 
 
@@ -124,6 +128,7 @@ def _breakdown(tracing: Tracing) -> Outputs:
 
 def velocity_torque(robot: Robot, q: AnyArray, qd: AnyArray) -> Array:
     """Coriolis and centrifugal torque C qd."""
+    # No function of the textbook has these alone.
     return bias_torque(robot, q, qd) - textbook_gravity(robot, q)
 
 

@@ -81,11 +81,13 @@ class Graph:
         """A new input port as an object array of that shape."""
         port = len(self.inputs)
         self.inputs.append(Port(name, shape, shared, ranges))
+        # Never shared with another port: the key holds the port's number.
         scalars = [Scalar(self, self.node((Op.INPUT, port, k))) for k in range(self.inputs[-1].size)]
         return np.array(scalars, dtype=object).reshape(shape)
 
     def constant(self, number: float) -> int:
         """Reference to a constant; its sign goes to the reference."""
+        # 2 and -2 are one node: a minus costs nothing in a reference.
         size = abs(number)
         found = self._constants.get(size)
         if found is None:
@@ -105,6 +107,7 @@ class Graph:
             return self._sum(a, b)
         if x is not None and y is not None:
             return self.constant((x if a > 0 else -x) + (y if b > 0 else -y))
+        # Exact in floating point too: x - x and x + 0 leave nothing to round.
         if x == 0 or a == -b:
             return b if x == 0 else self.constant(0.0)
         return a if y == 0 else self._sum(a, b)
@@ -134,6 +137,7 @@ class Graph:
             return sign * self.constant(x * y)
         if x is not None:
             a, b, x, y = b, a, y, x
+        # As if no value were infinite: programs of robots have none.
         if y == 0:
             return self.constant(0.0)
         if y == 1:
@@ -153,6 +157,7 @@ class Graph:
     def divide(self, a: int, b: int) -> int:
         """a / b."""
         x, y = self.number(a), self.number(b)
+        # 0 / b is 0 wherever b is not.
         if x == 0:
             return a
         # A constant divisor becomes a factor: products are several times cheaper than divisions.

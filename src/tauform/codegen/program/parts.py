@@ -62,6 +62,7 @@ def _with_slots(program: Program, cut: list[Part]) -> tuple[list[Part], int]:
     home: dict[int, int] = {}
     needs: list[set[int]] = []
     for number, part in enumerate(cut):
+        # What a part makes itself it reads from its own variables.
         made = set(_made(program, part))
         needs.append({k for k in _used(program, part, last=number == len(cut) - 1) if k not in made})
         home.update(dict.fromkeys(made, number))
@@ -75,6 +76,7 @@ def _with_slots(program: Program, cut: list[Part]) -> tuple[list[Part], int]:
     for number, part in enumerate(cut):
         writes = {}
         for value in sorted(k for k in last_use if home[k] == number):
+            # A new slot only where no old one is free: slots are memory on a controller's stack.
             if not free:
                 free.append(n_slots)
                 n_slots += 1
@@ -100,6 +102,7 @@ def _used(program: Program, part: Part, last: bool) -> Iterable[int]:
     """Values that a part reads, without inputs and constants."""
     used = {k for stage in part.stages for v in stage.instructions for k in program.instructions[v].args}
     used |= {angle for stage in part.stages for angle in stage.angles}
+    # Results are stored at the end, since outputs may be the same arrays as inputs.
     if last:
         used |= {value for result in program.results for value in result}
     return (k for k in sorted(used) if not _is_free(program, k))

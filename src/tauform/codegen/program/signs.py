@@ -56,6 +56,7 @@ def _free_to_flip(program: Program) -> set[int]:
 def _changed_operand(program: Program, instruction: Instruction, free: set[int]) -> int:
     """The operand whose sign changes with that of a sum or product: a constant if there is one."""
     candidates = [k for k in instruction.args if k in free]
+    # A constant with the other sign costs nothing, and changes nothing further up.
     return min(candidates, key=lambda k: program.instructions[k].op is not Op.CONSTANT)
 
 
@@ -71,6 +72,7 @@ class _SignedCode:
 
     def define(self, value: int) -> None:
         instruction = self.old.instructions[value]
+        # Made where they are read, with the sign that is wanted there.
         if instruction.op is Op.CONSTANT:
             return
         # The negation disappears: its operand has the other sign already, or the reader wants it without.

@@ -27,6 +27,7 @@ def check_sound(program: Program, wide: bool = False) -> None:
     Raises:
         ValueError: the message names the part.
     """
+    # One by one: later questions would fail on parts of another type.
     for what, is_right in _parts(program):
         if not is_right:
             raise ValueError(f"no program: {what}")

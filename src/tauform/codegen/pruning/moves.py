@@ -45,6 +45,7 @@ def cost(program: Program) -> int:
 def moves(program: Program, linear: Sensitivity, error: Array) -> Iterator[Move]:
     """All moves; `error` (m, N) is the present error of the weighted results."""
     uses = Counter(k for instruction in program.instructions for k in instruction.args)
+    # Results are read too: their values never fall away.
     uses.update(k for result in program.results for k in result)
     for k, instruction in enumerate(program.instructions):
         slope = linear.slopes[k]
@@ -52,6 +53,7 @@ def moves(program: Program, linear: Sensitivity, error: Array) -> Iterator[Move]
             continue
         if instruction.op in (Op.ADD, Op.SUBTRACT):
             for place, summand in enumerate(instruction.args):
+                # Leaving out b of a - b adds b.
                 sign = 1.0 if instruction.op is Op.SUBTRACT and place == 1 else -1.0
                 saved = 1 + _freed(program, uses, summand)
                 yield Move(k, place, 0.0, saved, (sign * slope) * linear.values[summand])
@@ -63,6 +65,7 @@ def moves(program: Program, linear: Sensitivity, error: Array) -> Iterator[Move]
 
 def _freed(program: Program, uses: Counter[int], value: int, gone: int = 1) -> int:
     """Cost of what falls away when some uses of a value go."""
+    # Lost as often as it is read: then it is computed for nobody.
     lost = Counter({value: gone - 1})
     total = 0
     stack = [value]

@@ -105,6 +105,7 @@ def relative_weights(expected: Array) -> Array:
 
 def weighed(found: Array, expected: Array, weights: Array) -> Array:
     """(N,) norm of the weighed errors; what is no number is as wrong as can be."""
+    # |dtau| / |tau| at each state, Lloyd2021 (67), where weights are 1 / |tau|.
     errors = np.linalg.norm((found - expected) * weights, axis=1)
     return np.where(np.isfinite(errors), errors, ERROR_OF_NO_NUMBER)
 
@@ -169,10 +170,12 @@ def _step(rung: Rung, task: PruningTask, tolerance: float) -> Rung | None:
     states, weights = [s[:n_ranked] for s in task.states], task.weights[:n_ranked]
     error = ((flat_results(program, states) - task.expected[:n_ranked]) * weights).T
     present = task.size(error)
+    # One linearisation predicts what every move would change.
     linear = sensitivity(program, states, weights)
     ranked = []
     for move in moves(program, linear, error):
         after = task.size(error + move.change)
+        # Predicted within it: the others are not even tried.
         if after < tolerance:
             # Cost per operation saved, where the error grows; the most of both where it falls.
             growth = after - present
@@ -185,6 +188,7 @@ def _step(rung: Rung, task: PruningTask, tolerance: float) -> Rung | None:
     # Several moves at once while there is room, single ones near the tolerance, where predictions no longer add up.
     for chosen in ([several] if len(several) > 1 else []) + [[move] for _, _, move in ranked[:MAX_SINGLE_MOVES]]:
         smaller = _applied(program, chosen)
+        # Folding may cost as much elsewhere as a move saves.
         if cost(smaller) >= cost(program):
             continue
         errors = task.errors_within(smaller, tolerance, hardest)
@@ -226,6 +230,7 @@ def refitted(rung: Rung, task: PruningTask) -> Rung:
             for k, (instruction, slope) in enumerate(zip(program.instructions, slopes, strict=True))
             if instruction.op is Op.CONSTANT and slope is not None
         }
+        # A program without constants has nothing to fit.
         if not places:
             break
         numbers = np.array([program.instructions[k].number for k in places])
@@ -245,5 +250,6 @@ def refitted(rung: Rung, task: PruningTask) -> Rung:
 def _damped(products: Array, damping: float) -> Array:
     """Least-squares step from [J r]^T [J r]; directions that the data hardly determine are left alone."""
     normal, right = products[:-1, :-1], products[:-1, -1:]
+    # Relative to the mean eigenvalue, so that one damping suits every robot.
     ridge = damping * float(np.trace(normal)) / len(normal) * np.eye(len(normal))
     return definite_solved(normal + ridge, right)[:, 0]

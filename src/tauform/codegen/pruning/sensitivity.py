@@ -60,6 +60,7 @@ def _spread(instruction: Instruction, k: int, slope: Array, values: list[Any], s
         _add(slopes, args[1], slope * values[args[0]])
     elif op is Op.DIVIDE:
         _add(slopes, args[0], slope / values[args[1]])
+        # d(a / b) = da / b - (a / b) db / b
         _add(slopes, args[1], -slope * values[k] / values[args[1]])
     elif op is Op.NEGATE:
         _add(slopes, args[0], -slope)
@@ -78,5 +79,6 @@ def _spread(instruction: Instruction, k: int, slope: Array, values: list[Any], s
 
 
 def _add(slopes: list[Array | None], k: int, more: Array) -> None:
+    # A value with several readers has the sum of their slopes.
     known = slopes[k]
     slopes[k] = more if known is None else known + more

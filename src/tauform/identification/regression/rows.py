@@ -16,7 +16,7 @@ from tauform.identification.signals.differentiate import Smoother
 from tauform.identification.signals.filters import Filters, grid_of, lowpass_kernel
 from tauform.identification.signals.fir import decimation, filtered, refined, with_derivatives
 
-# Samples a piece that is filtered: its columns stay near the processor and its memory is used again.
+# Samples of a piece that is filtered: its columns stay near the processor and its memory is used again.
 SAMPLES_PER_PIECE = 40_000
 # Columns of all rows are kept in memory below this many numbers (a quarter of a gigabyte), and evaluated anew on each
 # pass above it.
@@ -102,6 +102,7 @@ class RowSource:
         for index, segment in enumerate(self.segments):
             for rows in self._of(segment):
                 if self.silent:
+                    # Zero rows weigh nothing, and keep all joints in step.
                     heard = ~self.silent[index]
                     # Copies: unfiltered torques are the recording's own.
                     rows = replace(rows, A=rows.A * heard[:, None], tau=rows.tau * heard)
@@ -178,18 +179,20 @@ class RowSource:
     def _rows(self, stretch: Stretch) -> Rows:
         q, qd, qdd, tau = stretch.q, stretch.qd, stretch.qdd, stretch.tau
         (first, second), segment, rows = stretch.strides, stretch.segment, stretch.rows
+        # `total` decides whether a kernel pays, however the segment is divided.
         A = self.design.columns(q, qd, qdd, total=segment.n_samples // first, temperature=stretch.temperature)
         if self.filters is None:
             rate_of_tau = np.gradient(tau, 1.0 / segment.rate, axis=0) if len(tau) > 1 else 0 * tau
             return Rows(A, tau, rate_of_tau, stretch.t, qd, segment.recording)
         if first > 1:
-            self._thin_steps(A, (q, qd, qdd), first)
+            self._decimate_steps(A, (q, qd, qdd), first)
+        # The rate of the torque comes from the same kernel, differentiated.
         kernels = with_derivatives(stretch.lowpass, segment.rate / first)
         tau, rate_of_tau = np.moveaxis(filtered(tau, kernels[:2], second)[rows // second], 1, 0)
         A = self._filtered_columns(A, kernels[:1], second)[rows // second]
         return Rows(A, tau, rate_of_tau, stretch.t[rows], qd[rows], segment.recording)
 
-    def _thin_steps(self, A: Array, states: tuple[Array, Array, Array], stride: int) -> None:
+    def _decimate_steps(self, A: Array, states: tuple[Array, Array, Array], stride: int) -> None:
         """Filter what jumps or bends before decimation, as the torques do; all else is unchanged by it."""
         length = (len(A) - 1) * stride + 1
         # Most steps of friction depend on velocities alone.
@@ -216,6 +219,7 @@ class RowSource:
         assert self.filters is not None
         grid = grid_of(rate, self.filters)
         first = grid.states
+        # Eight more: two five-point differences widen a kernel by that.
         lengths = [len(lowpass_kernel(rate / first, f)) + 8 for f in (self.filters.position, self.filters.torque)]
         own = first * sum(lengths) // 2 + len(decimation(first)) if first > 1 else sum(lengths) // 2
         return max(own, 2 * grid.settle)

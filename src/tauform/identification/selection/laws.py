@@ -67,6 +67,7 @@ def asked_terms(
 
 
 def _two_joints(robot: Robot, pair: Any) -> tuple[int, int]:
+    # A single number is told as what it is, not as a type error.
     joints = tuple(pair) if isinstance(pair, Sequence | np.ndarray) and not isinstance(pair, str) else (pair,)
     known = [isinstance(j, int | np.integer) and 0 <= j < robot.n_joints for j in joints]
     if len(set(joints)) != 2 or len(joints) != 2 or not all(known):

@@ -64,6 +64,7 @@ def _held(model: Any, field: str, i: int) -> Any:
 
 def _motors(mujoco: Any, model: Any, k: int) -> list[int]:
     """Actuators that drive joint k directly."""
+    # Both act on one joint; motors on tendons and sites are refused elsewhere.
     kinds = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
     driven = zip(model.actuator_trntype, model.actuator_trnid[:, 0], strict=True)
     return [a for a, (kind, joint) in enumerate(driven) if int(kind) in kinds and int(joint) == k]
@@ -90,6 +91,7 @@ def _limits(model: Any, k: int) -> Limits:
     bounds = {}
     if model.jnt_limited[k]:
         bounds = {"lower": float(model.jnt_range[k, 0]), "upper": float(model.jnt_range[k, 1])}
+    # Of all actuators together, which is what a joint can bear.
     if model.jnt_actfrclimited[k]:
         bounds["effort"] = float(np.abs(model.jnt_actfrcrange[k]).max())
     return Limits(**bounds)
@@ -109,6 +111,7 @@ def refuse_other_forces(mujoco: Any, model: Any) -> None:
     Raises:
         DescriptionError: compensated gravity, a medium around the bodies, tendons that pull, switches that are off.
     """
+    # It would take weight off the torque, and no drive term says so.
     compensated = np.flatnonzero(model.body_gravcomp)
     if len(compensated):
         name = model.body(int(compensated[0])).name or f"body{compensated[0]}"
@@ -139,5 +142,6 @@ def _refuse_motors_on_tendons(mujoco: Any, model: Any) -> None:
 
 
 def _disabled(mujoco: Any, model: Any, name: str) -> bool:
+    # Older versions lack some flags: what does not exist is not set.
     bit = getattr(mujoco.mjtDisableBit, f"mjDSBL_{name}", None)
     return bit is not None and bool(model.opt.disableflags & int(bit))

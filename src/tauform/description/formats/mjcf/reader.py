@@ -56,6 +56,7 @@ def read_mjcf(path: Path) -> Robot:
         # What acts beside joints and bodies is refused by name; check_torques catches what has none.
         refuse_other_forces(mujoco, model)
         bodies = [body for i in range(model.nbody) for body in _bodies(mujoco, model, i)]
+        # Tools and sensors are sites: users name them as frames.
         bodies += _sites(mujoco, model, {body.name for body in bodies})
         robot = assemble(_model_name(model) or path.stem, bodies, gravity_of(mujoco, model))
         robot = replace(
@@ -92,6 +93,7 @@ def _bodies(mujoco: Any, model: Any, i: int) -> list[Body]:
     parent = _body_name(model, model.body_parentid[i])
     first, count = int(model.body_jntadr[i]), int(model.body_jntnum[i])
     mass = float(fixed_array(model.body_mass[i], (), f"body {name!r}: mass"))
+    # Principal moments, in the axes of the inertial frame.
     inertia = Inertia.of(mass, inertia=np.diag(model.body_inertia[i]), inertia_about="com")
     inertia = inertia.moved(_placement(mujoco, model.body_ipos[i], model.body_iquat[i], f"body {name!r}: inertial"))
     if count == 0:
@@ -102,6 +104,7 @@ def _bodies(mujoco: Any, model: Any, i: int) -> list[Body]:
         last = k == first + count - 1
         own = name if last else f"{name}:{_joint_name(model, k)}"
         bodies.append(Body(own, parent, placement, inertia if last else Inertia.zero(), _joint(mujoco, model, k, name)))
+        # Joints of one body share its frame.
         parent, placement = own, np.eye(4)
     return bodies
 
@@ -128,6 +131,7 @@ def _placement(mujoco: Any, position: Array, quaternion: Array, place: str) -> A
 
 def _joint(mujoco: Any, model: Any, k: int, body: str) -> BodyJoint:
     name = _joint_name(model, k)
+    # By the words of our types: a new one is read with its line in the registry.
     known = {int(getattr(mujoco.mjtJoint, f"mjJNT_{word.upper()}")): own for word, own in spelled("mjcf").items()}
     own = known.get(int(model.jnt_type[k]))
     if own is None:
@@ -143,6 +147,7 @@ def _joint(mujoco: Any, model: Any, k: int, body: str) -> BodyJoint:
 def _relations(mujoco: Any, model: Any) -> dict[str, dict[str, float]]:
     relations: dict[str, dict[str, float]] = {}
     for e in range(model.neq):
+        # Switched off in the file: it acts in no simulation either.
         if not model.eq_active0[e]:
             continue
         if model.eq_type[e] != mujoco.mjtEq.mjEQ_JOINT:
@@ -156,6 +161,7 @@ def _relations(mujoco: Any, model: Any) -> dict[str, dict[str, float]]:
         c = model.eq_data[e, :5]
         if np.any(c[2:]):
             raise DescriptionError(f"joint {_joint_name(model, follower)!r}: its equality is not linear; make it so")
+        # From MuJoCo's zero, the pose of the file, to the joints' own.
         start = float(model.qpos0[model.jnt_qposadr[follower]]) + float(c[0])
         terms = {}
         if leader >= 0:
@@ -182,6 +188,7 @@ def check_torques(mujoco: Any, model: Any, robot: Robot) -> None:
     tree = replace(robot, closure=None, joints=tuple(replace(joint, coulomb=0.0) for joint in robot.joints))
     states = np.random.default_rng(0).uniform(-1.0, 1.0, (3, N_STATES, robot.n_bodies))
     expected = np.array([_mujoco_torque(mujoco, model, *state) for state in states.transpose(1, 0, 2)])
+    # Joint by joint, so that the sentence can name one.
     error = np.abs(inverse_dynamics(tree, *states) - expected).max(axis=0)
     worst = int(error.argmax())
     # A sum of large torques that cancel is compared with what it is made of: the largest of all.
@@ -197,6 +204,7 @@ def _mujoco_torque(mujoco: Any, model: Any, q: Array, qd: Array, qdd: Array) -> 
     # Put back afterwards: the model is the caller's.
     flags, others = model.opt.disableflags, model.opt.enableflags
     try:
+        # Contacts and limits would act at random states, where links overlap.
         model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
         model.opt.enableflags = 0
         data = mujoco.MjData(model)

@@ -31,6 +31,7 @@ def inertial_element(inertia: Inertia) -> Any:
 
 def set_dynamics(element: Any, joint: Joint) -> None:
     """Put Fv and Fc into <dynamics> of a joint's element, in place of what it says."""
+    # Two of them would contradict each other.
     for old in element.findall("dynamics"):
         element.remove(old)
     ElementTree.SubElement(element, "dynamics", damping=numbers([joint.viscous]), friction=numbers([joint.coulomb]))
@@ -62,6 +63,7 @@ def geometry(solid: Solid | None, folder: Path) -> Any:
     if isinstance(solid, Sphere):
         return ElementTree.Element("sphere", radius=numbers([solid.radius]))
     if isinstance(solid, Mesh):
+        # Relative, so that the folder can be moved; an address is none of the disk's.
         name = solid.file if "://" in solid.file else Path(os.path.relpath(solid.file, folder)).as_posix()
         return ElementTree.Element("mesh", filename=name, scale=numbers(solid.scale))
     return None

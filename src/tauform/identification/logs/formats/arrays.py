@@ -26,6 +26,7 @@ def open_npz(path: Path) -> Log:
             members = members_of(archive)
     except ValueError as error:
         raise RecordingError(f"{path.name}: not an NPZ of numbers ({error})") from None
+    # Texts and single numbers beside the samples are notes.
     arrays = {n: m for n, m in members.items() if m.dtype.kind in NUMBERS and len(m.shape) in (1, 2)}
 
     shapes, findings = upright({name: member.shape for name, member in arrays.items()}, path)
@@ -34,6 +35,7 @@ def open_npz(path: Path) -> Log:
         check_lengths({name: shapes[name][0] for name in wanted}, path)
         n_rows = shapes[wanted[0]][0]
         kept = [arrays[name] for name in wanted]
+        # Before a byte is unpacked: a few kilobytes may claim to be terabytes.
         check_packing(sum(member.n_bytes for member in kept), sum(member.packed for member in kept), path)
         try:
             with path.open("rb") as file, damage_as_value_error(), ExitStack() as stack:
@@ -54,6 +56,7 @@ class _Rows:
 
     def __init__(self, archive: zipfile.ZipFile, member: Member, turned: bool) -> None:
         self.stream = archive.open(member.file)
+        # Read for its length: rows begin behind it.
         read_header(self.stream)
         self.member, self.turned = member, turned
         self.whole: Array | None = None
@@ -91,11 +94,13 @@ def upright(shapes: Mapping[str, tuple[int, ...]], path: Path) -> tuple[dict[str
 
     The columns (N,) tell how many samples there are; without any, matrices that are all wider than long are turned.
     """
+    # Vectors, such as time, say how many samples there are.
     counts = {shape[0] for shape in shapes.values() if len(shape) == 1}
     matrices = {name: shape for name, shape in shapes.items() if len(shape) == 2}
     if counts:
         turned = [n for n, (rows, width) in matrices.items() if width in counts and rows not in counts]
     else:
+        # Without one: recordings have more samples than joints.
         turned = list(matrices) if all(rows < width for rows, width in matrices.values()) else []
     words = f"{path.name}: {', '.join(turned)} hold{'s' * (len(turned) == 1)} one row per joint: turned"
     return {name: shape[::-1] if name in turned else shape for name, shape in shapes.items()}, [words] if turned else []
@@ -108,6 +113,7 @@ def vector_shape(shape: Sequence[int]) -> tuple[int, ...]:
 
 def shortened(paths: Sequence[str]) -> list[str]:
     """Names of fields of structs without the structs' own, where that leaves no two alike."""
+    # `log.q` is called `q`, unless another struct has a `q` too.
     leaves = [path.rpartition(".")[2] for path in paths]
     return leaves if len(set(leaves)) == len(leaves) else list(paths)
 

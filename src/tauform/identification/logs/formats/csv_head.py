@@ -40,6 +40,7 @@ class Head:
 
 def read_head(lines: Iterator[str]) -> Head:
     """Names and first sample of a table; without a line of numbers, the second line counts as the first sample."""
+    # A file without any numbers may be gigabytes.
     held = list(islice(lines, MOST_LINES))
     written = [k for k, line in enumerate(held) if line.strip()]
     start = next((k for k in written if _is_sample(held[k])), None)
@@ -48,6 +49,7 @@ def read_head(lines: Iterator[str]) -> Head:
         names, separator = header_names(held[written[0]] if written else "")
         return Head(tuple(names), separator, first or len(held), None if first is None else held[first])
     before = [k for k in written if k < start]
+    # No names: columns are called by their numbers, as users count them.
     if not before:
         separator = separator_of(held[start])
         count = len(cells_of(held[start], separator))
@@ -63,6 +65,7 @@ def _named(held: Sequence[str], before: Sequence[int], start: int) -> Head:
         if len(names) == len(cells_of(held[start], separator)):
             fitting.append((names, separator))
     names, separator = fitting[-1] if fitting else header_names(held[before[0]])
+    # A line of units below the names is told by what it holds.
     units = [cell.strip(BRACKETS).strip("-") for cell in names]
     if len(fitting) > 1 and all(not unit or unit_of(unit) for unit in units):
         names, separator = fitting[-2]
@@ -73,6 +76,7 @@ def _named(held: Sequence[str], before: Sequence[int], start: int) -> Head:
 def header_names(header: str) -> tuple[list[str], str | None]:
     """Names in a line of a table, quoted or not, and what stands between them; None for blanks."""
     header = header.strip(BLANKS).lstrip(COMMENTS).strip(BLANKS)
+    # Outside of quotes: names may hold any of them.
     usual = max(",;\t", key=re.sub('"[^"]*"', "", header).count)
     separator = usual if usual in header else None
     return [cell.strip().strip("\"'").strip() for cell in cells_of(header, separator)], separator
@@ -100,6 +104,7 @@ def _is_sample(line: str) -> bool:
         return False
     separator = separator_of(line)
     cells = [cell.strip() for cell in cells_of(line, separator)]
+    # Then a comma is a decimal point.
     if separator in (";", "\t"):
         cells = [cell.replace(",", ".") for cell in cells]
     return 2 * sum(map(_is_number, cells)) > len(cells)

@@ -80,6 +80,7 @@ def _datasets(group: Any, within: str = "", above: Sequence[Any] = ()) -> Iterat
     import h5py
 
     for name in group:
+        # MATLAB's own bookkeeping, and links, which may lead anywhere.
         if name.startswith("#") or not isinstance(group.get(name, getlink=True), h5py.HardLink):
             continue
         held = group[name]
@@ -90,6 +91,7 @@ def _datasets(group: Any, within: str = "", above: Sequence[Any] = ()) -> Iterat
 
 
 def _is_inside(data: Any) -> bool:
+    # Data of other files on this machine would be read into the recording.
     return data.external is None and not data.is_virtual
 
 

@@ -40,6 +40,7 @@ def open_log(path: Path, topic: str | None, joints: Sequence[str] | None = None)
     if not path.exists():
         raise RecordingError(f"{path}: no such file; check the path")
     with readable(path):
+        # A pipe or a device has no size to bound anything by.
         return with_single_columns(_opened(ordinary(path), topic, joints))
 
 

@@ -27,6 +27,7 @@ def unpacked_bytes(file: IO[bytes], metadata: Any, names: Collection[str]) -> in
         row_group = metadata.row_group(group)
         for k in range(row_group.num_columns):
             column = row_group.column(k)
+            # Columns that nobody reads may be as large as they like.
             if column.path_in_schema in names:
                 total += sum(_pages(file, *_extent(column)))
     return total
@@ -44,6 +45,7 @@ def _pages(file: IO[bytes], at: int, end: int) -> Iterator[int]:
     """Unpacked bytes of each page between two places."""
     while at < end:
         length, sizes = _header(file, at)
+        # A forged header could send the walk backwards, for ever.
         if min(sizes) < 0:
             raise ValueError("a page of negative size")
         yield sizes[0]
@@ -61,6 +63,7 @@ def _header(file: IO[bytes], at: int) -> tuple[int, tuple[int, int]]:
             found = {key: header.value(kind) for key, kind in header.fields()}
             return header.at, (found[UNPACKED], found[PACKED])
         except (IndexError, KeyError):
+            # More bytes are read only where the file has them.
             if len(data) < n_bytes or n_bytes >= MOST:
                 raise ValueError("a page without a header") from None
         n_bytes *= 16

@@ -43,11 +43,13 @@ def read_separately(reader: Reader, path: Path, *arguments: Any) -> Generator[An
         RecordingError: what the reader raises; or the file crashes it, takes it too long, or unpacks to more than any
             measurement does.
     """
+    # Bounds grow with the file: what is honest unpacks to some multiple of it.
     size = sum(file.stat().st_size for file in (path.iterdir() if path.is_dir() else [path]))
     given = 0
     for piece in _pieces(reader, path, arguments, size):
         if isinstance(piece, np.ndarray):
             given += piece.nbytes
+            # While it arrives: the child's own limit bounds its memory, not what it sends.
             check_packing(given, size, path)
         yield piece
 
@@ -119,6 +121,7 @@ def _at_most(seconds: float, child: subprocess.Popen[bytes], late: threading.Eve
 def _received(stream: IO[bytes]) -> tuple[str, Any]:
     """Kind and content of the next piece; "nothing" where the child is gone."""
     line = stream.readline()
+    # Cut off in the middle of a word: the child died.
     if not line.endswith(b"\n"):
         return "nothing", None
     kind, content = json.loads(line)
@@ -136,6 +139,7 @@ def _received(stream: IO[bytes]) -> tuple[str, Any]:
 def work() -> None:
     """Run the reader that standard input asks for, and send what it yields."""
     limits, (module, name), path, arguments = json.loads(sys.stdin.buffer.readline())
+    # A reader in C answers no signal of Python's; the thread ends it all the same.
     threading.Thread(target=_end_with_parent, daemon=True).start()
     out = os.dup(1)
     # What a library prints must not come between.
@@ -150,6 +154,7 @@ def work() -> None:
         _say(out, "memory", None)
     except TauformError as error:
         _say(out, "raised", {"kind": type(error).__name__, "sentence": str(error), "argument": error.argument})
+    # Without cleaning up: libraries that were handed a damaged file crash on their way out.
     os._exit(0)
 
 
@@ -182,6 +187,7 @@ def _say(out: int, kind: str, content: Any) -> None:
 def _write(out: int, data: bytes) -> None:
     rest = memoryview(data)
     while rest:
+        # Pipes take what they have room for.
         rest = rest[os.write(out, rest) :]
 
 
