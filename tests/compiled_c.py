@@ -18,7 +18,7 @@ def compiled(folder: Path, program: Program) -> ctypes._CFuncPtr:
     if shutil.which("gcc") is None:
         pytest.skip("gcc is not installed")
     warnings = ("-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-Wconversion")
-    command = ("gcc", *warnings, "-O1", "-shared", "-fPIC", "arm.c", "-lm", "-o", "arm.so")
+    command = ("gcc", *warnings, "-O0", "-shared", "-fPIC", "arm.c", "-lm", "-o", "arm.so")
     subprocess.run(command, cwd=folder, check=True)
     return ctypes.CDLL(str(folder / "arm.so"))[f"arm_{program.name}"]
 

@@ -158,7 +158,7 @@ def from_code(robot: tf.Robot, folder: Path) -> Iterator[tuple[str, Callable[...
     if shutil.which("cc") is None:
         return
     tf.write_c(program, folder / "c", name="arm")
-    subprocess.run(["cc", "-O1", "-shared", "-fPIC", "arm.c", "-lm", "-o", "arm.so"], cwd=folder / "c", check=True)
+    subprocess.run(["cc", "-O0", "-shared", "-fPIC", "arm.c", "-lm", "-o", "arm.so"], cwd=folder / "c", check=True)
     function = ctypes.CDLL(str(folder / "c" / "arm.so")).arm_inverse_dynamics
 
     def torque(*arrays: np.ndarray) -> np.ndarray:

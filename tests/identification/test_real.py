@@ -106,7 +106,7 @@ def compiled_torque(files: list[Path]) -> Callable[..., np.ndarray]:
     folder = files[0].parent
     library = folder / "arm.so"
     sources = [str(file) for file in files if file.suffix == ".c" and "test" not in file.name]
-    subprocess.run(["cc", "-O1", "-shared", "-fPIC", *sources, "-lm", "-o", str(library)], check=True)
+    subprocess.run(["cc", "-O0", "-shared", "-fPIC", *sources, "-lm", "-o", str(library)], check=True)
     function = ctypes.CDLL(str(library)).arm_inverse_dynamics
 
     def torque(q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:

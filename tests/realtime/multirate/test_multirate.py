@@ -100,11 +100,11 @@ def test_other_loads_and_parameters_are_taken_without_a_new_split(loadable: tf.M
 
 def test_the_background_in_c_takes_another_load(loadable: tf.MultiRate, tmp_path: Path) -> None:
     """The demonstration carries the load of the split that wrote it, and a new one from `_set` on."""
-    compiled(loadable.of(loadable.robot.with_payload(LOAD)), tmp_path / "c", "-O1 -Wall -Wextra -Wpedantic -Werror")
+    compiled(loadable.of(loadable.robot.with_payload(LOAD)), tmp_path / "c", "-O0 -Wall -Wextra -Wpedantic -Werror")
     library = tmp_path / "c" / "lib.so"
     sources = ["puma_multirate.c", "puma.c"]
     subprocess.run(
-        ["cc", "-std=c11", "-O1", "-shared", "-fPIC", *sources, "-lm", "-o", library.name],
+        ["cc", "-std=c11", "-O0", "-shared", "-fPIC", *sources, "-lm", "-o", library.name],
         cwd=library.parent,
         check=True,
     )
