@@ -62,6 +62,16 @@ def test_a_result_does_not_depend_on_its_place_in_the_batch(kernel: Kernel) -> N
         np.testing.assert_array_equal(kernel(*states[:, k]), batch[k])
 
 
+def test_a_kernel_for_batches_alone_has_the_same_bits(kernel: Kernel) -> None:
+    for_batches = compile_program(kernel.program, single=False)
+    x = _states(37, 7)
+    np.testing.assert_array_equal(for_batches(*x), kernel(*x))
+    np.testing.assert_allclose(for_batches(*(a[0] for a in x)), kernel(*x)[0], rtol=1e-12)
+    assert for_batches.answering(for_batches) is None
+    again = pickle.loads(pickle.dumps(for_batches))
+    np.testing.assert_array_equal(again(*x), kernel(*x))
+
+
 def test_one_state_however_it_is_given(kernel: Kernel) -> None:
     """Plain arrays of one state take a way of their own; everything else that holds one state must agree with it."""
     state = _states(7)

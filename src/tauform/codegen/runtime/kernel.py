@@ -46,7 +46,7 @@ class Kernel(Displayed):
         certificate: what it was compared with; in single precision, the compiled code itself with double precision.
     """
 
-    def __init__(self, program: Program, engine: Any, vector: Vector) -> None:
+    def __init__(self, program: Program, engine: Any, vector: Vector, single: bool = True) -> None:
         self.program = program
         self.lanes = vector.lanes
         self.real = vector.scalar.name
@@ -57,10 +57,11 @@ class Kernel(Displayed):
         )
         self._dtype = vector.scalar.dtype
         # doubles are rounded where single precision was asked for; integers are taken as they are by either
-        single = {"dtype": self._dtype, "casting": "same_kind"}
-        self._call = self._ufunc.call if self.real == "double" else partial(self._ufunc.call, **single)
+        rounded = {"dtype": self._dtype, "casting": "same_kind"}
+        self._call = self._ufunc.call if self.real == "double" else partial(self._ufunc.call, **rounded)
         self._shared = tuple(k for k, port in enumerate(program.inputs) if port.shared)
-        if has_single(program):
+        self._has_single = single and has_single(program)
+        if self._has_single:
             self._answer_single_states()
 
     @property
@@ -72,9 +73,9 @@ class Kernel(Displayed):
         """A function that answers one finite state by compiled code and passes all other calls on to `general`.
 
         Returns:
-            The function and what must live as long as it does; None where this machine or program has none.
+            The function and what must live as long as it does; None where this machine, program or kernel has none.
         """
-        if not has_single(self.program):
+        if not self._has_single:
             return None
         address = self._engine.get_function_address("single")
         return builtin(address, self.program.name, repr(self.program), general)
@@ -137,7 +138,7 @@ class Kernel(Displayed):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Machine code is not pickled: the other process compiles or reads it for its own processor.
-        return compile_program, (self.program, self.real)
+        return compile_program, (self.program, self.real, self._has_single)
 
     def __repr__(self) -> str:
         shapes = signature(self.program.inputs, self.program.outputs)
@@ -145,11 +146,13 @@ class Kernel(Displayed):
         return f"Kernel({name}: {shapes}, {self.real}, {self.lanes} states at once)"
 
 
-def compile_program(program: Program, real: str = "double") -> Kernel:
+def compile_program(program: Program, real: str = "double", single: bool = True) -> Kernel:
     """Compile a program for this machine; the result is kept on disk (see `tauform.codegen.runtime.cache`).
 
     Args:
         real: "double", or "float" for single precision, whose kernel is compared with double precision here.
+        single: whether single states get code of their own; a kernel for batches alone is compiled in a third to half
+            of the time, and takes single states as batches of one.
 
     Raises:
         GenerationError: a port is empty, there is no such type, or LLVM rejects the program.
@@ -163,9 +166,10 @@ def compile_program(program: Program, real: str = "double") -> Kernel:
     vector = kernel_vector(program, REALS[real])
     version = ".".join(map(str, llvm.llvm_version_info))
     # not by the text for LLVM, which takes longer to print than the kernel to load
-    key = "\n".join([package(), version, *host(), real, encoded(program).decode()])
-    code = cached(key, lambda: compile_object(print_module(program, vector)))
-    kernel = Kernel(program, load_object(code), vector)
+    kind = real if single else f"{real}, batches"
+    key = "\n".join([package(), version, *host(), kind, encoded(program).decode()])
+    code = cached(key, lambda: compile_object(print_module(program, vector, single)))
+    kernel = Kernel(program, load_object(code), vector, single)
     # Single precision is certified by what was compiled: rounding depends on its order.
     if real == "float":
         kernel.certificate = single_certificate(kernel, program)

@@ -77,15 +77,20 @@ def has_single(program: Program) -> bool:
     return is_supported() and all(port.shape for port in program.outputs)
 
 
-def print_module(program: Program, vector: Vector) -> str:
-    """LLVM text of a kernel: the loop over a batch and the block of states that it calls."""
-    alone = print_alone(program, vector) if has_single(program) else ""
+def print_module(program: Program, vector: Vector, single: bool = True) -> str:
+    """LLVM text of a kernel: the loop over a batch and the block of states that it calls.
+
+    Args:
+        single: whether to add code for one state, where the program can have it: more than half of LLVM's work.
+    """
+    single = single and has_single(program)
+    alone = print_alone(program, vector) if single else ""
     # a single state computes with numbers or with the vectors of a wide program
     # An intrinsic is declared once per width that some function computes with.
     widths = dict.fromkeys((vector.lanes, *((1, LANES) if alone else ())))
     declarations = [line for lanes in widths for line in _declarations(Vector(lanes, scalar=vector.scalar))]
     # a planned block writes whole rows of lanes: one state needs code of its own
-    planned = is_planned(program, vector, llvm.get_default_triple()) and (alone != "" or not has_single(program))
+    planned = is_planned(program, vector, llvm.get_default_triple()) and (alone != "" or not single)
     sections = [
         "\n".join(declarations),
         bring_close(vector.scalar),
@@ -94,7 +99,7 @@ def print_module(program: Program, vector: Vector) -> str:
     ]
     if alone:
         sections.append(alone)
-    if has_single(program):
+    if single:
         sections.append(print_single(program, "alone" if alone else "block", vector.scalar))
     return "\n\n".join([*sections, _attributes(vector), RARE, ""])
 
