@@ -73,7 +73,7 @@ def reduced_program(
             describe(outcome=str(reason), status="skipped")
             return None
         if found.route == "exact":
-            describe(outcome=f"nothing smaller keeps {100 * tolerance:.2g} %; take the exact one")
+            describe(outcome=f"nothing smaller keeps {100 * tolerance:.2g} %; take the exact one{_why(found)}")
         else:
             saved = 100 * (1 - found.program.n_operations / found.exact.n_operations)
             describe(
@@ -82,6 +82,12 @@ def reduced_program(
             )
         return found
     return None
+
+
+def _why(found: Reduction) -> str:
+    """Why the exact program won, where it is not for its accuracy."""
+    is_definite = found.candidates[0].verification.definite
+    return " (its mass matrix is not positive definite)" if is_definite is False else ""
 
 
 def accuracy_curve(bound: BoundModel, profile: Profile, exact: Program, log: StageLog) -> Tradeoff | None:

@@ -22,7 +22,7 @@ from tauform.codegen.certificate import certified
 from tauform.codegen.functions import FUNCTIONS
 from tauform.codegen.minimal.problem import problem_of
 from tauform.codegen.program.program import Program
-from tauform.codegen.runtime.kernel import Kernel, compile_program
+from tauform.codegen.runtime.kernel import Kernel
 from tauform.description.robot import Robot
 from tauform.errors import ModelError
 from tauform.fleet.scheduler import cluster, completed
@@ -30,7 +30,7 @@ from tauform.messages import Progress
 from tauform.realtime.reduction.joints import joint_sizes, joint_weights
 from tauform.realtime.reduction.reduce import Reduction
 from tauform.realtime.reduction.subject import Subject, function_states
-from tauform.realtime.reduction.verification import relative_errors
+from tauform.realtime.reduction.verification import for_batches, relative_errors
 
 # States of a slice: they and their torques fit into the cache of one core.
 STATES_PER_SLICE = 10_000
@@ -200,7 +200,7 @@ class _Comparison:
 
     @cached_property
     def kernels(self) -> tuple[Kernel, Kernel]:
-        return compile_program(self.program), compile_program(self.reference)
+        return for_batches(self.program), for_batches(self.reference)
 
     def states(self, k: int, n_states: int) -> States:
         """States of a slice; its random numbers are its own."""
@@ -264,7 +264,7 @@ def textbook_program(robot: Robot, function: str) -> Program:
     """The usual algorithm of a function as it stands, its compiled code compared with the textbook function."""
     plain = plain_program(robot, FUNCTIONS[function])
     # The compiled code itself is judged, as it is what others are compared with.
-    checked = certified(plain, FUNCTIONS[function], problem_of(robot), run=compile_program(plain))
+    checked = certified(plain, FUNCTIONS[function], problem_of(robot), run=for_batches(plain))
     return replace(plain, certificate=checked.certificate)
 
 
@@ -282,7 +282,7 @@ def _check_robot(reduction: Reduction, reference: Program, subject: Subject, pro
     """Refuse a closed form with fixed joints or terms left out: no robot's textbook functions are its truth."""
     states = function_states(subject, reference, profile.sample(STATES_PER_SLICE, np.random.default_rng(0)))
     # The median: single states near zero torque have large relative errors in any program.
-    errors = relative_errors(compile_program(reduction.exact), compile_program(reference), states, None)
+    errors = relative_errors(for_batches(reduction.exact), for_batches(reference), states, None)
     if float(np.median(errors)) > EXACT_TOLERANCE:
         raise ModelError(
             f"{reduction.robot.name}: the closed form that was reduced has fixed joints or terms left out, so that no "

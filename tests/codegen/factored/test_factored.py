@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 import tauform as tf
 from tauform.closedform.reduction.contribution import contributions
 from tauform.closedform.reduction.reduction import with_terms
-from tauform.codegen.factored import factored
+from tauform.codegen.factored import factored, model_program
 from tauform.codegen.factored.factoring import Numbers, Sums
 from tauform.codegen.factored.nesting import Nesting
 from tauform.codegen.program.graph import Graph
@@ -103,11 +104,32 @@ def test_velocity_part_is_what_remains_without_gravity() -> None:
     np.testing.assert_allclose(program(q, qd), expected, rtol=0, atol=1e-12 * np.abs(expected).max())
 
 
-def test_an_order_is_a_permutation_of_the_variables() -> None:
+def test_no_order_of_the_variables_takes_fewer_operations() -> None:
     rng = np.random.default_rng(4)
     digits = np.unique(rng.integers(0, 3, size=(5, 60)), axis=1)
-    sums = Sums(np.zeros(digits.shape[1], dtype=np.int64), digits, rng.normal(size=digits.shape[1]))
-    assert sorted(sums.order()) == list(range(5))
+    digits[2] = 0  # a variable that nothing depends on
+    digits, first = np.unique(digits, axis=1, return_index=True)
+    sums = Sums(np.arange(len(first)) % 3, digits, rng.integers(1, 4, size=len(first)).astype(float))
+    found = sums.order()
+    assert found is not None
+    order, cost = found
+    costs = {p: sum(sums._cost(frozenset(p[:k]), p[k]) for k in range(5)) for p in permutations(range(5))}
+    assert cost == costs[tuple(order)] == min(costs.values()) < max(costs.values())
+    assert sums.order(most=cost) == found
+    assert sums.order(most=cost - 1) is None
+
+
+def test_a_model_that_is_estimated_far_above_another_is_not_factored(monkeypatch: pytest.MonkeyPatch) -> None:
+    robot = tf.load("kr6_r700")
+    bound = tf.derive(robot).bind(robot)
+    alone, together = (bound.with_terms(400, whole_sums=kind) for kind in (False, True))
+    chosen, program = model_program.cheapest_factored([alone, together], "inverse_dynamics")
+    assert chosen is together
+    counts = [tf.generate(b, "inverse_dynamics", algorithm="factored").n_operations for b in (alone, together)]
+    assert program.n_operations == min(counts)
+    # where estimates do not decide, counts do
+    monkeypatch.setattr(model_program, "MAX_ESTIMATE", np.inf)
+    assert model_program.cheapest_factored([alone, together], "inverse_dynamics")[0] is together
 
 
 def test_a_common_factor_is_taken_out() -> None:

@@ -10,6 +10,7 @@ from tauform.codegen.program.lower import lower
 from tauform.codegen.program.program import Op, Program
 from tauform.codegen.pruning.moves import cost, moves
 from tauform.codegen.pruning.prune import PruningTask, Rung, flat_results, prune, refitted, relative_weights
+from tauform.codegen.pruning.retrace import Retrace
 from tauform.codegen.pruning.rewrite import rewritten
 from tauform.codegen.pruning.sensitivity import sensitivity
 
@@ -54,6 +55,21 @@ def test_every_move_is_predicted_to_first_order_and_saves_what_it_says() -> None
             assert cost(program) - cost(changed) >= move.saved - 1  # a sign may need an operation of its own
         if program.instructions[move.value].op in (Op.ADD, Op.SUBTRACT):  # results are linear in their own sums
             np.testing.assert_allclose(flat_results(changed, x) - expected, move.change.T, rtol=0, atol=1e-12)
+
+
+def test_moves_are_retraced_as_they_are_rewritten() -> None:
+    program, x = example(), states()
+    weights = np.ones((200, 2))
+    listed = list(moves(program, sensitivity(program, x, weights), np.zeros((2, 200))))
+    near = Retrace.of(program, x)
+    # alone, and together with another of another value
+    pairs = [[a, b] for a, b in zip(listed, listed[3:], strict=False) if a.value != b.value]
+    for chosen in [*([move] for move in listed), *pairs]:
+        dropped = {move.value: move.summand for move in chosen if move.summand is not None}
+        numbers = {move.value: move.number for move in chosen if move.summand is None}
+        expected = flat_results(rewritten(program, dropped, numbers), x)
+        np.testing.assert_allclose(near.results(chosen), expected, rtol=1e-12)
+    np.testing.assert_array_equal(np.stack(near.values[-1:]), np.stack(program.values(x)[-1:]))  # as it was
 
 
 def test_pruning_keeps_the_error_and_saves_operations() -> None:

@@ -151,6 +151,27 @@ def test_reduced_mass_matrices_are_symmetric_positive_definite() -> None:
     assert positive_definite(reduction.compile()(q))
 
 
+@pytest.fixture(scope="module")
+def indefinite() -> tf.Robot:
+    """A SCARA whose last axis has a negative inertia, as fits of poor recordings have."""
+    robot = tf.load("sr6ia")
+    values = robot.parameters.copy()
+    values[robot.layout.link(robot.n_bodies - 1)][-1] = -0.05
+    return robot.with_parameters(values)
+
+
+def test_an_indefinite_mass_matrix_is_said_and_not_kept_in_vain(indefinite: tf.Robot) -> None:
+    said: list[str] = []
+    found = tf.reduce(indefinite, "slow", n_fresh=20_000, progress=said.append)
+    assert found.route == "exact"
+    assert "its mass matrix is not positive definite" in found.reason
+    # nothing that keeps the matrix as it is was made, and nothing that fails was verified again and again
+    assert not any("velocity terms of" in words for words in said)
+    assert sum("verifying" in words for words in said) <= 1
+    free = tf.reduce(indefinite, "slow", n_fresh=20_000, definite=False)
+    assert free.program.n_operations < found.program.n_operations
+
+
 def test_forward_dynamics_keeps_its_promise_in_accelerations() -> None:
     robot = tf.load("sr6ia")
     reduction = tf.reduce(robot, Profile.slow(4), 0.05, 0.99, function="forward_dynamics", n_fresh=20_000)

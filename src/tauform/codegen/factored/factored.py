@@ -120,9 +120,23 @@ def _torques(bound: ClosedForm, chosen: NDArray[np.bool_], q: AnyArray, qd: AnyA
 
 def _nested(bound: ClosedForm, chosen: NDArray[np.bool_]) -> tuple[Nesting, Powers]:
     """The torques of some terms as nested sums, and the powers of each function."""
-    joint, term = np.nonzero(bound.coefficients * chosen)
-    sums, powers = sums_of(bound, joint, term, bound.coefficients[joint, term])
+    sums, powers = _sums(bound, chosen)
     return Nesting.of(sums), powers
+
+
+def _sums(bound: ClosedForm, chosen: NDArray[np.bool_]) -> tuple[Sums, Powers]:
+    joint, term = np.nonzero(bound.coefficients * chosen)
+    return sums_of(bound, joint, term, bound.coefficients[joint, term])
+
+
+def cost_within(bound: ClosedForm, most: float) -> int | None:
+    """Operations of the torques of a closed form, as estimated; None where they are more than that."""
+    if bound not in _WHOLE:
+        sums, powers = _sums(bound, kinds_of(bound) >= 0)
+        if (nesting := Nesting.within(sums, most)) is None:
+            return None
+        _WHOLE[bound] = nesting, powers
+    return _WHOLE[bound][0].cost
 
 
 def companions(bound: ClosedForm) -> Callable[[NDArray[np.bool_]], NDArray[np.bool_]]:

@@ -3,14 +3,17 @@
 An entry is a number times a product of functions, one of each variable; `nesting` takes the common factors out.
 
 How many different sums there are once a set of variables is inside does not depend on the order within the set, so
-the best order is found set by set (dynamic programming); sums are told apart by their values at random points.
+the best order is found set by set, those first that promise the fewest operations (A*); sums are told apart by their
+values at random points.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
-from math import comb, inf
+from heapq import heappop, heappush
+from math import inf
 from struct import Struct
 
 import numpy as np
@@ -23,7 +26,7 @@ Integers = NDArray[np.int64]
 # Numbers that differ by at most so many units of their last place are one number: equal but for rounding.
 EQUAL_UNITS = 1 << 8
 _FLOAT, _BITS = Struct("<d"), Struct("<q")
-# Sets of variables of one size that the search keeps; exact up to eight variables.
+# Sets of variables of one size that the search goes on from; exact up to eight variables.
 KEPT_SETS = 70
 
 
@@ -72,35 +75,41 @@ class Sums:
         codes: Integers = self.outputs * np.prod(sizes) + self.steps @ self.digits
         return codes
 
-    def order(self) -> list[int]:
-        """Variables from the innermost to the outermost, for few operations."""
-        n = len(self.digits)
-        # where no set is lost on the way, what costs more than some order is not part of the best
-        most = self._greedy_cost() if comb(n, n // 2) <= KEPT_SETS else inf
-        # By set of variables inside: 2^n sets where orders are n!.
-        best: dict[frozenset[int], tuple[int, list[int]]] = {frozenset(): (0, [])}
-        for _ in range(n):
-            found: dict[frozenset[int], tuple[int, list[int]]] = {}
-            for inside, (cost, order) in best.items():
-                for variable in set(range(n)) - inside:
-                    total = cost + self._cost(inside, variable)
-                    wider = inside | {variable}
-                    if total > most:
-                        continue
-                    # A set of variables has one cost, whatever order led to it: the cheapest way is enough.
-                    if wider not in found or total < found[wider][0]:
-                        found[wider] = (total, [*order, variable])
-            best = dict(sorted(found.items(), key=lambda item: item[1][0])[:KEPT_SETS])
-        return next(iter(best.values()))[1]
+    def order(self, most: float = inf) -> tuple[list[int], int] | None:
+        """Variables from the innermost to the outermost, for few operations, and how many these are, as estimated.
 
-    def _greedy_cost(self) -> int:
-        """Operations with the cheapest variable next, each time."""
-        # An upper bound that prunes the search below.
-        total, inside, left = 0, frozenset[int](), set(range(len(self.digits)))
-        while left:
-            cost, variable = min((self._cost(inside, variable), variable) for variable in left)
-            total, inside, left = total + cost, inside | {variable}, left - {variable}
-        return total
+        Args:
+            most: operations beyond which no order is wanted; None is returned then.
+        """
+        # A variable with the function 1 alone costs nothing, wherever it stands.
+        idle = [k for k, digit in enumerate(self.digits) if not digit.any()]
+        others = [k for k in range(len(self.digits)) if k not in idle]
+        # A set of variables has one cost, whatever order led to it: the first, which is the cheapest, is enough.
+        waiting: list[tuple[int, int, list[int]]] = [(0, 0, [])]
+        seen, n_seen = set[frozenset[int]](), Counter[int]()
+        while waiting[0][0] <= most:
+            least, _, order = heappop(waiting)
+            inside = frozenset(order)
+            if inside in seen or n_seen[len(order)] == KEPT_SETS:
+                continue
+            if len(order) == len(others):
+                return idle + order, least
+            seen.add(inside)
+            n_seen[len(order)] += 1
+            cost = least - self._cost_left(inside)
+            for variable in (k for k in others if k not in inside and inside | {k} not in seen):
+                total = cost + self._cost(inside, variable)
+                # Of equal ones the set that is nearest to the end, then the first in the order of variables.
+                heappush(waiting, (total + self._cost_left(inside | {variable}), -len(order), [*order, variable]))
+        return None
+
+    def _cost_left(self, inside: frozenset[int]) -> int:
+        """Operations that are left at least: what takes d sums to one per output adds or multiplies them all."""
+        return max(0, len(self._inside[inside].different) - self._n_outputs) if inside else 0
+
+    @cached_property
+    def _n_outputs(self) -> int:
+        return len(np.unique(self.outputs))
 
     def _cost(self, inside: frozenset[int], variable: int) -> int:
         """Operations of the different sums that taking in one more variable makes."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from tauform.closedform.terms.matrices import forward_dynamics
 from tauform.codegen.certificate import checked
 from tauform.codegen.conventions import conventions
 from tauform.codegen.factored.factored import (
+    cost_within,
     factored_gravity,
     factored_mass_matrix,
     factored_rest,
@@ -41,6 +43,9 @@ from tauform.rigidbody.inverse_dynamics import inverse_dynamics
 Inputs = dict[str, AnyArray]
 # A model is the whole robot if its torques are, to this fraction of the largest.
 MAX_EXACT_ERROR = 1e-9
+# Operations are 0.85 to 1.35 times those estimated; a model is not the cheapest at this many times the estimate of
+# another.
+MAX_ESTIMATE = 1.6
 
 
 # qdd = M^-1 (tau - rest), both from the terms of the model.
@@ -93,6 +98,27 @@ def factored_program(bound: BoundModel, function: str) -> Program:
     whole = partial(bound.textbook.inverse_dynamics, temperature=_mild(bound)) if wanted.may_vanish else None
     described = f"closed form of {bound.name}"
     return checked(program, shapes, reference_of(bound, function), wanted.tolerance, described, whole=whole)
+
+
+def cheapest_factored(models: Sequence[BoundModel], function: str) -> tuple[BoundModel, Program]:
+    """The model whose factored program takes the fewest operations, the first of equals, and the program.
+
+    Args:
+        models: the last is expected to be the cheapest; one of inverse dynamics that is estimated far above those
+            after it is not factored.
+
+    Raises:
+        GenerationError: see `factored_program`.
+    """
+    made, least = [], inf
+    for model in reversed(models):
+        if function == "inverse_dynamics":
+            cost = cost_within(model, MAX_ESTIMATE * least)
+            if cost is None:
+                continue
+            least = min(least, cost)
+        made.append((model, factored_program(model, function)))
+    return min(reversed(made), key=lambda pair: pair[1].n_operations)
 
 
 def _mild(bound: BoundModel) -> Array:

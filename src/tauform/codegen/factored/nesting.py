@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -53,31 +54,46 @@ class Nesting:
 
     Attributes:
         outputs: (g,) output of each group that is left at the end, numbers and which: what it is, number times sum.
+        cost: operations, as estimated; products that sums share make them fewer, functions and drives more.
     """
 
     levels: tuple[NestedSums, ...]
     outputs: Integers
     numbers: list[float]
     which: list[int]
+    cost: int
 
     @classmethod
     def of(cls, sums: Sums) -> Nesting:
         """The entries, nested in the order of few operations."""
+        nesting = cls.within(sums, inf)
+        assert nesting is not None
+        return nesting
+
+    @classmethod
+    def within(cls, sums: Sums, most: float) -> Nesting | None:
+        """The entries, nested in the order of few operations; None where these are more than asked for."""
+        if (found := sums.order(most)) is None:
+            return None
+        variables, cost = found
         code, digits, outputs = sums.codes, sums.digits, sums.outputs
         numbers, which, n_made = sums.values.tolist(), [CONSTANT] * len(code), 1
-        known, levels = Numbers(), []
-        for variable in sums.order():
+        known, levels = Numbers(), list[NestedSums]()
+        for variable in variables:
             digit = digits[variable]
             # The digit of this variable leaves the code: entries that differ in it alone fall together.
             code = code - digit * sums.steps[variable]
             # Entries of one code are summed: they differ in this variable's function and number alone.
             code, first, parent = np.unique(code, return_index=True, return_inverse=True)
-            children = list(zip(digit.tolist(), which, numbers, strict=True))
-            level, numbers, which = _level(variable, children, parent, len(code), n_made, known)
+            if not levels and not digit.any():
+                level, numbers = _as_they_are(variable, parent, sums.values[first].tolist(), known)
+            else:
+                children = list(zip(digit.tolist(), which, numbers, strict=True))
+                level, numbers, which = _level(variable, children, parent, len(code), n_made, known)
             n_made += sum(map(level.is_made, range(len(level.shapes))))
             levels.append(level)
             digits, outputs = digits[:, first], outputs[first]
-        return cls(tuple(levels), outputs, numbers, which)
+        return cls(tuple(levels), outputs, numbers, which, cost)
 
     def scalars(self, functions: Sequence[Sequence[Any]], n_outputs: int) -> list[Any]:
         """The outputs.
@@ -120,6 +136,14 @@ class Nesting:
         for level, of_level in zip(reversed(self.levels), reversed(used), strict=True):
             item = item[level.parent] & of_level[level.edge]
         return item
+
+
+def _as_they_are(
+    variable: int, parent: Integers, values: list[float], known: Numbers
+) -> tuple[NestedSums, list[float]]:
+    """The level of a variable with the function 1 alone: nothing is summed, as `_level` would find entry by entry."""
+    level = NestedSums(variable, [((0, CONSTANT, 1.0),)], [[1.0]], [CONSTANT], parent, np.zeros_like(parent))
+    return level, [known.same(value) for value in values]
 
 
 def _level(

@@ -6,10 +6,11 @@ Programs are built with `tauform.codegen.program.graph` and ordered by `tauform.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -269,7 +270,8 @@ class Program(ScalarFunction, Displayed):
         for array, port in zip(arrays, self.inputs, strict=True):
             own = array.shape[: array.ndim - len(port.shape)]
             flat.append(array.reshape((1,) * (len(batch) - len(own)) + own + (port.size,)))
-        values = self.values(flat)
+        # Buffers of values that nobody reads any more are used again, and stay in the cache.
+        values = self._values(flat, self._read_last)
         outputs = []
         for port, result in zip(self.outputs, self.results, strict=True):
             entries = [np.broadcast_to(values[k], batch) for k in result]
@@ -278,17 +280,36 @@ class Program(ScalarFunction, Displayed):
 
     def values(self, flat: list[AnyArray]) -> list[Any]:
         """The value of each instruction, from flat inputs (..., size)."""
+        return self._values(flat, repeat(()))
+
+    def _values(self, flat: list[AnyArray], dropped: Iterable[Sequence[int]]) -> list[Any]:
+        """The value of each instruction; `dropped` are those to forget after each."""
         values: list[Any] = []
         angles: dict[int, tuple[AnyArray, AnyArray]] = {}  # sine and cosine of an angle are made together
-        for instruction in self.instructions:
-            if instruction.op in (Op.SIN, Op.COS):
-                (angle,) = instruction.args
+        for instruction, gone in zip(self.instructions, dropped):  # noqa: B905  # where all are kept, without end
+            operation, args = ON_ARRAYS.get(instruction.op), instruction.args
+            if operation is not None:
+                values.append(operation(*[values[k] for k in args]))
+            elif instruction.op in (Op.SIN, Op.COS):
+                (angle,) = args
                 if angle not in angles:
                     angles[angle] = sin_cos(values[angle])
                 values.append(angles[angle][instruction.op is Op.COS])
             else:
-                values.append(_value(instruction, values, flat))
+                values.append(_known(instruction, flat))
+            for k in gone:
+                values[k] = None
         return values
+
+    @cached_property
+    def _read_last(self) -> list[list[int]]:
+        """Values that each instruction is the last to read; results are kept."""
+        known, last = {k for result in self.results for k in result}, list[list[int]]()
+        for instruction in reversed(self.instructions):
+            # From the end: the first reader that is met is the last.
+            last.append([k for k in dict.fromkeys(instruction.args) if k not in known])
+            known.update(instruction.args)
+        return last[::-1]
 
     def __repr__(self) -> str:
         extra = f", certified to {self.certificate.error:.1e}" if self.certificate else ""
@@ -298,24 +319,22 @@ class Program(ScalarFunction, Displayed):
         )
 
 
-def _value(instruction: Instruction, values: list[Any], flat: list[AnyArray]) -> Any:
-    op = instruction.op
-    if op is Op.INPUT:
-        port, index = instruction.place
+def _known(instruction: Instruction, flat: list[AnyArray]) -> Any:
+    """What needs no operation."""
+    port, index = instruction.place
+    if instruction.op is Op.INPUT:
         return flat[port][..., index]
-    if op is Op.CONSTANT:
+    if instruction.op is Op.CONSTANT:
         return instruction.number
-    if op is Op.UNIT:
-        return np.eye(LANES)[instruction.place[1]].reshape(LANES, *[1] * (flat[0].ndim - 1))
-    args = [values[k] for k in instruction.args]
-    return _NUMPY[op](*args)
+    return np.eye(LANES)[index].reshape(LANES, *[1] * (flat[0].ndim - 1))
 
 
 def _dot(vector: AnyArray, unit: AnyArray) -> AnyArray:
     return np.asarray((vector * unit).sum(axis=0))
 
 
-_NUMPY: dict[Op, Callable[..., Any]] = {
+# What stands for each operation on arrays; sine and cosine of an angle are made together.
+ON_ARRAYS: dict[Op, Callable[..., Any]] = {
     Op.ADD: np.add,
     Op.SUBTRACT: np.subtract,
     Op.MULTIPLY: np.multiply,

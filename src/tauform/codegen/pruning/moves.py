@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from tauform.arrays import Array
 from tauform.codegen.program.program import BINARY, FUNCTIONS, Op, Program
@@ -35,6 +36,13 @@ class Move:
     number: float
     saved: int
     change: Array
+
+    def left(self, operands: list[Any], op: Op) -> Any:
+        """What the value becomes, of the operands that it had."""
+        if self.summand is None:
+            return self.number
+        # a - b without a leaves -b
+        return -operands[1] if op is Op.SUBTRACT and self.summand == 0 else operands[1 - self.summand]
 
 
 def cost(program: Program) -> int:

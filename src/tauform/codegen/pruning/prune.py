@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
 from math import sqrt
 
 import numpy as np
@@ -19,6 +18,7 @@ from tauform.arrays import Array
 from tauform.closedform.reduction.streaming import sizes
 from tauform.codegen.program.program import Op, Program
 from tauform.codegen.pruning.moves import Move, cost, moves
+from tauform.codegen.pruning.retrace import Retrace
 from tauform.codegen.pruning.rewrite import polished, rewritten
 from tauform.codegen.pruning.sensitivity import sensitivity
 from tauform.portable.factorization import definite_solved
@@ -26,10 +26,12 @@ from tauform.portable.products import gram_matrix
 
 # States on which moves are ranked, times results; the error itself is measured on all.
 RANKED_RESULTS, FEWEST_RANKED = 6000, 200
-STATES_PER_SLICE, HARDEST_SLICE = 2048, 256
+STATES_PER_SLICE, HARDEST_STATES = 8192, 256
 # Moves made at once, the share of the error left that they may use up, and single moves tried when that fails.
 MOVES_AT_ONCE, MAX_SHARE_OF_ERROR_LEFT, MAX_SINGLE_MOVES = 8, 0.08, 30
 MAX_ROUNDS = 4
+# Share of an error by which that of the same operations in another order may differ.
+ROUNDING = 1e-9
 ERROR_OF_NO_NUMBER = 1e100  # an error that no tolerance allows, and that quantiles can interpolate
 REFIT_STEPS, REFIT_STATES, REFIT_DAMPINGS = 2, 3000, (1e-2, 1e-4, 1e-6)
 
@@ -60,23 +62,27 @@ class PruningTask:
         """The error that the given share of states stays below."""
         return float(np.quantile(rung.errors, self.confidence))
 
-    def errors_within(self, program: Program, tolerance: float, hardest: NDArray[np.int64]) -> Array | None:
-        """(N,) errors of a program that stays within a tolerance, None for one that does not.
+    @property
+    def allowed(self) -> float:
+        """Number of states that may fail."""
+        return (1 - self.confidence) * len(self.expected)
 
-        Args:
-            hardest: the states in the order in which they are tried; those that fail first refuse a program soonest.
-        """
-        allowed = (1 - self.confidence) * len(hardest)
-        errors, n_failed = np.empty(len(hardest)), 0
-        # The hardest states first, in a short slice: most programs that fail do so there.
-        edges = [0, *range(HARDEST_SLICE, len(hardest), STATES_PER_SLICE), len(hardest)]
-        for first, last in pairwise(edges):
-            part = hardest[first:last]
+    def refuses(self, results: Array, states: NDArray[np.int64], tolerance: float) -> bool:
+        """Whether results at some of the states, right but for rounding, show that a program fails."""
+        errors = weighed(results, self.expected[states], self.weights[states])
+        # What is no number may be none for the way it was computed.
+        failed = (errors > (1 + ROUNDING) * tolerance) & (errors < ERROR_OF_NO_NUMBER)
+        return int(np.count_nonzero(failed)) > self.allowed
+
+    def errors_within(self, program: Program, tolerance: float) -> Array | None:
+        """(N,) errors of a program that stays within a tolerance, None for one that does not."""
+        errors, n_failed = np.empty(len(self.expected)), 0
+        for part in slices_of(len(errors)):
             results = flat_results(program, [s[part] for s in self.states])
             errors[part] = weighed(results, self.expected[part], self.weights[part])
             n_failed += int(np.count_nonzero(errors[part] > tolerance))
             # More failures than the share allows: the other states need not be tried.
-            if n_failed > allowed:
+            if n_failed > self.allowed:
                 return None
         return errors
 
@@ -110,12 +116,16 @@ def weighed(found: Array, expected: Array, weights: Array) -> Array:
     return np.where(np.isfinite(errors), errors, ERROR_OF_NO_NUMBER)
 
 
+def slices_of(n_states: int) -> list[slice]:
+    """States that are interpreted at once: few enough to stay in the cache, enough for NumPy to be worth its calls."""
+    return [slice(first, first + STATES_PER_SLICE) for first in range(0, n_states, STATES_PER_SLICE)]
+
+
 def flat_results(program: Program, states: list[Array]) -> Array:
     """(N, m) all results of a program, interpreted in slices that stay in the cache."""
-    n_states = len(states[0])
     parts = []
-    for first in range(0, n_states, STATES_PER_SLICE):
-        part = [s[first : first + STATES_PER_SLICE] for s in states]
+    for own in slices_of(len(states[0])):
+        part = [s[own] for s in states]
         outputs = program(*(s.reshape(len(s), *p.shape) for s, p in zip(part, program.inputs, strict=True)))
         listed = outputs if isinstance(outputs, tuple) else (outputs,)
         parts.append(np.concatenate([array.reshape(len(part[0]), -1) for array in listed], axis=1))
@@ -183,16 +193,19 @@ def _step(rung: Rung, task: PruningTask, tolerance: float) -> Rung | None:
     ranked.sort(key=lambda item: item[0])
     room = present + MAX_SHARE_OF_ERROR_LEFT * max(tolerance - present, 0.0)
     several = _fitting([move for _, after, move in ranked if after <= room], error, task, room)
-    # Stable: states of equal error keep their order on every machine.
-    hardest = np.argsort(-rung.errors, kind="stable")
+    # Most programs that fail do so at the hardest states. Stable: those of equal error keep their order everywhere.
+    hardest = np.argsort(-rung.errors, kind="stable")[:HARDEST_STATES]
+    near = Retrace.of(program, [s[hardest] for s in task.states])
     # Several moves at once while there is room, single ones near the tolerance, where predictions no longer add up.
     for chosen in ([several] if len(several) > 1 else []) + [[move] for _, _, move in ranked[:MAX_SINGLE_MOVES]]:
-        smaller = _applied(program, chosen)
-        # Folding may cost as much elsewhere as a move saves.
-        if cost(smaller) >= cost(program):
+        if task.refuses(near.results(chosen), hardest, tolerance):
             continue
-        errors = task.errors_within(smaller, tolerance, hardest)
-        if errors is not None and task.accepts(smaller):
+        smaller = _applied(program, chosen)
+        # Folding may cost as much elsewhere as a move saves; the condition asks fewer states than the errors.
+        if cost(smaller) >= cost(program) or not task.accepts(smaller):
+            continue
+        errors = task.errors_within(smaller, tolerance)
+        if errors is not None:
             # sums in another order offer other moves
             return Rung(polished(smaller), errors)
     return None

@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from tauform.arrays import Array
+from tauform.closedform.model.bound import BoundModel
 from tauform.closedform.profile import States
 from tauform.closedform.reduction.streaming import sizes
 from tauform.codegen.program.program import Program
@@ -32,9 +33,10 @@ class ErrorNorm:
         torque: (N, n) exact torques.
         confidence: share of the states that counts.
         definite: whether mass matrices must stay positive definite.
+        is_definite: whether the exact one is; else it cannot be kept as it is.
         joints: (n,) weights of the joints, where each has a tolerance of its own.
         tell: called with a few words before what takes long.
-        programs: those made so far, by what they are made of; lower aims often lead to the same again.
+        made: programs so far with their models, by what they are made of; lower aims often lead to the same again.
     """
 
     subject: Subject
@@ -44,8 +46,9 @@ class ErrorNorm:
     confidence: float
     definite: bool
     joints: Array | None = None
+    is_definite: bool = True
     tell: Callable[[str], None] = lambda words: None
-    programs: dict[Hashable, Program] = field(default_factory=dict)
+    made: dict[Hashable, tuple[BoundModel | None, Program]] = field(default_factory=dict)
 
     @classmethod
     def at(
@@ -59,6 +62,11 @@ class ErrorNorm:
     ) -> ErrorNorm:
         """The norm for a function at some states."""
         return cls(subject, function, states, subject.torque(*states), confidence, definite, joints)
+
+    @property
+    def may_keep_inertia(self) -> bool:
+        """Whether a program with the exact mass matrix can be a result."""
+        return self.is_definite or not self.definite
 
     @property
     def robot(self) -> Robot:

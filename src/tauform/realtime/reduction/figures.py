@@ -17,14 +17,15 @@ from tauform.closedform.reduction.reduction import Refit, with_terms
 from tauform.closedform.reduction.streaming import ErrorCounts, over_states
 from tauform.closedform.reduction.tradeoff import Tradeoff
 from tauform.codegen.factored.factored import companions
-from tauform.codegen.factored.model_program import factored_program
+from tauform.codegen.factored.model_program import cheapest_factored
 from tauform.codegen.generate import generate
 from tauform.codegen.program.program import Program
-from tauform.codegen.runtime.kernel import Kernel, compile_program
+from tauform.codegen.runtime.kernel import Kernel
 from tauform.description.robot import Robot
 from tauform.errors import ModelError
 from tauform.messages import Progress
 from tauform.realtime.reduction.reduce import ROUTES, Reduction, reduce
+from tauform.realtime.reduction.verification import for_batches
 
 CONFIDENCES = (0.95, 0.999)
 TOLERANCES = (0.01, 0.001)
@@ -81,9 +82,9 @@ def tradeoff(
     for program in programs:
         if progress:
             progress(f"{profile.name}: compiling {program.n_operations} operations")
-        kernels.append(compile_program(program))
+        kernels.append(for_batches(program))
     # The exact kernel is the reference of every level.
-    precise = compile_program(exact or generate(bound, "inverse_dynamics"))
+    precise = for_batches(exact or generate(bound, "inverse_dynamics"))
 
     def errors(states: States) -> list[Array]:
         tau = precise(*states)
@@ -132,12 +133,9 @@ def _programs(
         models = (
             [with_terms(bound, kept, refit, added) for added in (None, completed)] if size < bound.n_terms else [bound]
         )
-        made = []
-        for model in models:
-            if progress:
-                progress(f"{profile.name}: factoring {model.n_terms} of {bound.n_terms} terms")
-            made.append(factored_program(model, "inverse_dynamics"))
-        programs.append(min(made, key=lambda program: program.n_operations))
+        if progress:
+            progress(f"{profile.name}: factoring {models[-1].n_terms} of {bound.n_terms} terms")
+        programs.append(cheapest_factored(models, "inverse_dynamics")[1])
     return programs
 
 
@@ -226,6 +224,6 @@ def _best_of_routes(own: Reduction, searched: Iterable[Reduction]) -> dict[str, 
 def _cell(found: Reduction, routes: dict[str, int]) -> Cell:
     name, demand = found.robot.name, (found.profile.name, found.tolerance, found.confidence)
     # Side by side in one run: ratios mean something on a busy machine.
-    reduced_ns, exact_ns = nanoseconds(found.profile, found.compile(), compile_program(found.exact))
+    reduced_ns, exact_ns = nanoseconds(found.profile, for_batches(found.program), for_batches(found.exact))
     paper = PAPER_TIMES.get(name, {}).get(demand)
     return Cell(*demand, found, routes, reduced_ns, exact_ns, paper, PAPER_EXACT.get(name))

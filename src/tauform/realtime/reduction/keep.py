@@ -7,7 +7,7 @@ from tauform.closedform.profile import Profile
 from tauform.closedform.reduction.contribution import Speed
 from tauform.closedform.reduction.reduction import largest_terms
 from tauform.codegen.factored.factored import companions
-from tauform.codegen.factored.model_program import factored_program
+from tauform.codegen.factored.model_program import cheapest_factored
 
 
 def keep_terms(
@@ -27,8 +27,4 @@ def keep_terms(
     kinds = (False, True) if whole_sums is None else (whole_sums,)
     found = [largest_terms(bound, n_terms, profile, refit, seed, companions(bound) if kind else None) for kind in kinds]
     # Terms that go one by one break up what factors together: whichever model is cheaper to compute.
-    return found[0] if len(found) == 1 else min(found, key=_operations)
-
-
-def _operations(bound: BoundModel) -> int:
-    return factored_program(bound, "inverse_dynamics").n_operations
+    return found[0] if len(found) == 1 else cheapest_factored(found, "inverse_dynamics")[0]

@@ -303,7 +303,9 @@ def _reason(best: RouteResult, results: list[RouteResult], tolerance: float, con
     kept = f"within {tolerance:.3g} at {confidence:.4%} of the states"
     beaten = f"; {', '.join(others)}" if others else ""
     if best.name == "exact":
-        return f"the exact program is the cheapest {kept}: {best.program.n_operations} operations{beaten}"
+        return (
+            f"the exact program is the cheapest {kept}: {best.program.n_operations} operations, {best.remark}{beaten}"
+        )
     return f"route {best.name!r} needs the fewest operations {kept}: {best.program.n_operations}{beaten}"
 
 

@@ -17,7 +17,7 @@ from tauform.closedform.base.parameters import base_parameters
 from tauform.closedform.model.bound import BoundModel
 from tauform.closedform.reduction.fewest import TermSearch
 from tauform.closedform.reduction.reduction import Completed, refitted, relative_error
-from tauform.codegen.factored.model_program import factored_program
+from tauform.codegen.factored.model_program import cheapest_factored
 from tauform.codegen.program.program import Program
 from tauform.portable.products import product
 from tauform.realtime.reduction.error_norm import ErrorNorm
@@ -54,28 +54,37 @@ class Route:
     bound: BoundModel | None = None
 
 
-def by_terms(terms: TermSearch, norm: ErrorNorm, tolerance: float) -> Route:
-    """Few terms of the closed form, factored: the fewest, or those that cost less because more is shared among them."""
-    alone = _few_terms(terms, norm, tolerance, None)
-    if alone.bound is not None and alone.bound.n_terms == terms.bound.n_terms:
-        return alone  # all terms have no companions left
-    together = _few_terms(terms, norm, tolerance, norm.subject.companions)
-    return min(alone, together, key=lambda route: route.program.n_operations)
+def by_terms(terms: TermSearch, norm: ErrorNorm, tolerance: float) -> Route | None:
+    """Few terms of the closed form, factored: the fewest, or those that cost less because more is shared among them.
+
+    Returns:
+        None where the mass matrix is not positive definite with all terms, and not with few.
+    """
+    whole = norm.subject.closed_form
+    models = [_few_terms(terms, norm, tolerance, None)]
+    # all terms have no companions left
+    if models[0] is None or models[0].n_terms < whole.n_terms:
+        models.append(_few_terms(terms, norm, tolerance, norm.subject.companions))
+    found = tuple(model for model in models if model is not None)
+    if not found:
+        return None
+    if found not in norm.made:
+        norm.tell(f"factoring {found[-1].n_terms} terms")
+        norm.made[found] = cheapest_factored(found, norm.function)
+    bound, program = norm.made[found]
+    assert bound is not None
+    remark = f"{bound.n_terms} of {whole.n_terms} terms, {bound.base.n} of {whole.base.n} base parameters"
+    return Route(program, remark, bound)
 
 
-def _few_terms(terms: TermSearch, norm: ErrorNorm, tolerance: float, completed: Completed | None) -> Route:
+def _few_terms(terms: TermSearch, norm: ErrorNorm, tolerance: float, completed: Completed | None) -> BoundModel | None:
     """Fewest terms of the closed form within the tolerance; its inertia stays whole where it must, to be definite."""
-    bound = norm.subject.closed_form
-    found = terms.fewest(tolerance, completed=completed)
-    inertia = moving_block(_symmetric(found.bound.textbook.mass_matrix(norm.states[0])), bound.moving)
-    if norm.definite and not positive_definite(inertia):
-        # Terms of the mass matrix stay then, and the rest pays for the tolerance.
-        found = terms.fewest(tolerance, keep_inertia=True, completed=completed)
-    remark = f"{found.bound.n_terms} of {bound.n_terms} terms, {found.bound.base.n} of {bound.base.n} base parameters"
-    if found.bound not in norm.programs:
-        norm.tell(f"factoring {found.bound.n_terms} terms")
-        norm.programs[found.bound] = factored_program(found.bound, norm.function)
-    return Route(norm.programs[found.bound], remark, found.bound)
+    found = terms.fewest(tolerance, completed=completed).bound
+    inertia = moving_block(_symmetric(found.textbook.mass_matrix(norm.states[0])), found.moving)
+    if not norm.definite or positive_definite(inertia):
+        return found
+    # Terms of the mass matrix stay then, and the rest pays for the tolerance.
+    return terms.fewest(tolerance, keep_inertia=True, completed=completed).bound if norm.may_keep_inertia else None
 
 
 def _symmetric(matrices: Array) -> Array:
@@ -91,11 +100,14 @@ def by_velocity(norm: ErrorNorm, tolerance: float, asked: Quiet | None = None) -
         asked: what to leave out, whatever the error; searched for if not given.
 
     Returns:
-        The cheaper of both, None where even one joint or link is too many.
+        The cheaper of both, None where even one joint or link is too many, or the mass matrix is not definite at all.
     """
     robot = norm.robot
     if asked is not None:
         return _quiet_route(norm, asked)
+    # Velocity terms have no part in the mass matrix: it would stay what it is.
+    if not norm.may_keep_inertia:
+        return None
     everything = Quiet(joints=all_joints(robot))
     # The textbook's torques decide before a program is made: generating one takes longer.
     if norm.error(without_velocity(robot, everything, *norm.states)) <= tolerance:
@@ -107,10 +119,10 @@ def by_velocity(norm: ErrorNorm, tolerance: float, asked: Quiet | None = None) -
 
 def _quiet_route(norm: ErrorNorm, quiet: Quiet) -> Route:
     robot, words = norm.robot, quiet.words(norm.robot)
-    if quiet not in norm.programs:
+    if quiet not in norm.made:
         norm.tell(f"leaving out velocity terms of {words}")
-        norm.programs[quiet] = recursive(robot, norm.function, quiet)
-    return Route(norm.programs[quiet], f"velocity terms of {words} left out")
+        norm.made[quiet] = None, recursive(robot, norm.function, quiet)
+    return Route(norm.made[quiet][1], f"velocity terms of {words} left out")
 
 
 def _quiet_joints(norm: ErrorNorm, tolerance: float) -> Route | None:
@@ -173,8 +185,12 @@ def _program_error(program: Program, norm: ErrorNorm) -> float:
     return relative_error(found, norm.states[2], norm.confidence)
 
 
-def by_parameters(norm: ErrorNorm, tolerance: float) -> Route:
-    """Base parameters of least significance left out, the others refitted; all velocity terms too where that fits."""
+def by_parameters(norm: ErrorNorm, tolerance: float) -> Route | None:
+    """Base parameters of least significance left out, the others refitted; all velocity terms too where that fits.
+
+    Returns:
+        None where nothing can be left out.
+    """
     robot, states = norm.robot, norm.states
     everything = Quiet(joints=all_joints(robot))
     # Half of the tolerance is left for the parameters that go as well.
@@ -211,6 +227,8 @@ def by_parameters(norm: ErrorNorm, tolerance: float) -> Route:
     while many - few > 1:
         middle = (few + many) // 2
         few, many = (few, middle) if fitting(middle) else (middle, many)
+    if many == len(theta) and not fits:
+        return None
     smaller = robot.with_parameters(fitted(many)) if many < len(theta) else robot
     remark = f"{len(theta) - many} of {len(theta)} base parameters{' and velocity terms' if fits else ''} left out"
     return Route(recursive(smaller, norm.function, quiet), remark)

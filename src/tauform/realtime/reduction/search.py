@@ -83,7 +83,7 @@ class RouteSearch:
 
     def results(self, routes: Sequence[str]) -> list[RouteResult]:
         """The best of every route, the exact program first."""
-        results = [RouteResult("exact", self.exact, "nothing left out", self.verify.exactly())]
+        results = [self._exact]
         for name, attempt in self._attempts().items():
             if name in routes:
                 self.tell(f"leaving out {name}" + (" terms" if name == "velocity" else ""))
@@ -93,6 +93,13 @@ class RouteSearch:
             self.tell("leaving out operations")
             results.append(self._by_operations(cheapest(results)))
         return results
+
+    @cached_property
+    def _exact(self) -> RouteResult:
+        exactly, remark = self.verify.exactly(), "nothing left out"
+        if self._definite and exactly.definite is False:
+            remark += "; its mass matrix is not positive definite, and that of a smaller one would have to be"
+        return RouteResult("exact", self.exact, remark, exactly)
 
     @property
     def _definite(self) -> bool:
@@ -104,7 +111,7 @@ class RouteSearch:
         norm = ErrorNorm.at(
             self.subject, self.exact.name, states, self.verify.confidence, self._definite, self.verify.joints
         )
-        return replace(norm, tell=self.tell)
+        return replace(norm, tell=self.tell, is_definite=self._exact.verification.definite is not False)
 
     @cached_property
     def _terms(self) -> TermSearch:
@@ -142,6 +149,8 @@ class RouteSearch:
             self.tell(f"leaving out {name}: verifying {route.program.n_operations} operations")
             result = RouteResult(name, route.program, route.remark, verify(route.program), route.bound, aim)
             beaten = route.bound is None and route.program.n_operations >= cheapest.n_operations
+            # Lower aims come nearer to the exact program: where its mass matrix is not definite, theirs is not either.
+            beaten |= result.verification.definite is False and not self._norm.may_keep_inertia
             # What the user asked to leave out is not searched: its one result is reported.
             if beaten or result.verification.holds or (name == "velocity" and self.quiet is not None):
                 break
@@ -203,4 +212,4 @@ class RouteSearch:
         return prune(start, task, FIRST_AIM * self.verify.tolerance, tell)
 
     def _nothing(self, name: str) -> RouteResult:
-        return RouteResult(name, self.exact, "nothing can be left out", self.verify.exactly())
+        return replace(self._exact, name=name, remark="nothing can be left out")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -68,20 +69,24 @@ class Verifier:
     threads: int = 1
     joints: Array | None = None
 
+    @cached_property
+    def _kernel(self) -> Kernel:
+        return for_batches(self.exact)
+
     def joint_errors(self, program: Program, sizes: Array) -> tuple[float, ...]:
         """Error of each joint at the confidence, relative to the size of that joint's own results."""
         states = self._guarded()
-        missed = np.abs(compile_program(program)(*states) - compile_program(self.exact)(*states)) / sizes
+        missed = np.abs(for_batches(program)(*states) - self._kernel(*states)) / sizes
         return tuple(np.quantile(missed, self.confidence, axis=0).tolist())
 
     def exactly(self) -> Verification:
         """Error of the exact program."""
         n_states = self.n_states if self.unseen.recorded is None else self.unseen.recorded.shape[1]
-        return Verification(n_states, 0.0, 1.0, True, self._definite(compile_program(self.exact)))
+        return Verification(n_states, 0.0, 1.0, True, self._definite(self._kernel))
 
     def __call__(self, program: Program) -> Verification:
         """Errors on the unseen states, and for a recording on all of it."""
-        kernels = compile_program(program), compile_program(self.exact)
+        kernels = for_batches(program), self._kernel
         sound = guard(self.exact.name, self._guarded(), self.definite, self.subject.moving)(program, kernels[0])
         n_done, error, n_failed, holds = self._counted(self.unseen, *kernels)
         if self.whole is not None and holds:
@@ -116,6 +121,11 @@ class Verifier:
 
     def _definite(self, kernel: Kernel) -> bool | None:
         return is_definite(kernel, self.exact.name, self._guarded(), self.subject.moving)
+
+
+def for_batches(program: Program) -> Kernel:
+    """The program compiled for many states: no verification asks for one alone."""
+    return compile_program(program, single=False)
 
 
 def refuse_nothing(subject: Subject, exact: Program, profile: Profile) -> None:
