@@ -61,6 +61,7 @@ class Notation:
     def _generator(self, kind: int, i: int, coordinates: Coordinates, digits: int | None) -> str:
         """`s1`; `sin(q1 + 0.3)` where the sine is not that of q itself."""
         scale, offset = float(coordinates.scale[i]), float(coordinates.offset[i])
+        # Velocities have no zero to count from.
         if kind >= len(FUNCTIONS) or (scale, offset) == (1.0, 0.0):
             return self.generators[kind].format(i + 1)
         x = self.product(self.number(digits_of(scale, digits)), self.generators[0].format(i + 1))
@@ -118,6 +119,7 @@ def digits_of(value: float, digits: int | None = None) -> str:
 def latex_parameter(parameter: Parameter) -> str:
     """`I_{zzR,1}` for `IzzR_1`."""
     letters = parameter.kind + "R" * parameter.is_sum
+    # Two joints of a shaft, and a label that a user chose.
     number = parameter.number.replace("_", ",") + parameter.suffix.replace("_", r"\_")
     index = ",".join(part for part in (letters[1:], number) if part)
     return rf"{letters[0]}_{{{index}}}"
@@ -125,6 +127,7 @@ def latex_parameter(parameter: Parameter) -> str:
 
 def latex_name(name: str) -> str:
     """`x_{3}` for `x_3`, `D_{3}` for `D3`."""
+    # Other names are written as they are, with LaTeX's own characters escaped.
     found = re.fullmatch(r"([A-Za-z]+)_?([A-Za-z0-9]*)", name)
     if found is None:
         return latex_symbol(name)

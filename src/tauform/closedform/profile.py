@@ -228,6 +228,7 @@ class Profile:
         # Ranges give fresh states at every draw; there is nothing to hold out.
         if self.recorded is None or self.recorded.shape[1] < 2:
             return self, self
+        # Blocks, not single samples: neighbours are nearly the same state.
         blocks = np.array_split(np.arange(self.recorded.shape[1]), N_BLOCKS)
         seen, unseen = (np.concatenate(blocks[k::2]) for k in (0, 1))
         fitted, held_out = (replace(self, recorded=self.recorded[:, part]) for part in (seen, unseen))
@@ -243,6 +244,7 @@ class Profile:
             raise ModelError(f"{self.name}: describes {self.n_joints} joints, {robot.name} has {robot.n_joints}")
         limits = {joint.name: joint.limits for joint in robot.joints}
         for i, joint in enumerate(robot.joint_names):
+            # By name: joints that follow others are not in q.
             known = limits[joint]
             _inside(self, "q", i, joint, 0, known.lower, known.upper)
             _inside(self, "qd", i, joint, 1, -known.velocity, known.velocity)

@@ -175,6 +175,7 @@ class Layout:
 
     def columns_of(self, *groups: str) -> tuple[int, ...]:
         """Columns of groups, in order."""
+        # By group, never by place: layouts of robots with further terms differ.
         return tuple(k for k, parameter in enumerate(self.parameters) if parameter.group in groups)
 
     @cached_property

@@ -68,6 +68,7 @@ class Robot(Value, Displayed):
 
     def __post_init__(self) -> None:
         check_fields(self)
+        # Frozen: only here may a field be brought into form.
         object.__setattr__(self, "gravity", fixed_array(self.gravity, (3,), "gravity"))
         # Springs between two links act on the joints between them, which only the tree knows.
         parents = [joint.parent for joint in self.joints]
@@ -166,6 +167,7 @@ class Robot(Value, Displayed):
     @cached_property
     def tree(self) -> Tree:
         """The arrays that algorithms run on."""
+        # Made once: every algorithm asks for it at every call.
         return Tree.of(
             parents=tuple(joint.parent for joint in self.joints),
             types=tuple(joint.type for joint in self.joints),
@@ -201,6 +203,7 @@ class Robot(Value, Displayed):
     @cached_property
     def parameters(self) -> Array:
         """(layout.n,) the ten of each link, Ia, Fv, Fc, Fo of each joint, then further drives; payload included."""
+        # Payload inside: Y @ parameters is exactly the torque.
         links = [inertia.parameters for inertia in self.inertias]
         further = [term.coefficient for term in self.further_drives]
         return read_only(np.concatenate([*links, *(joint.parameters for joint in self.joints), further]))

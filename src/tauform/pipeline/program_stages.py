@@ -30,6 +30,7 @@ MAX_PRUNED_OPERATIONS = 1000
 def exact_programs(robot: Robot, functions: Iterable[str], log: StageLog) -> tuple[Program, ...]:
     """The exact program of each function; one that is too long is said in its stage and left out."""
     programs = []
+    # Each once, in the order that was asked for.
     for function in dict.fromkeys(functions):
         with log.stage(function, spare=True) as describe:
             try:
@@ -72,6 +73,7 @@ def reduced_program(
         except GenerationError as reason:
             describe(outcome=str(reason), status="skipped")
             return None
+        # Said as a result: nobody need wonder why there is no reduced program.
         if found.route == "exact":
             describe(outcome=f"nothing smaller keeps {100 * tolerance:.2g} %; take the exact one{_why(found)}")
         else:
@@ -115,6 +117,7 @@ def _certificate(program: Program, reference: str) -> dict[str, object]:
 
 def default_profile(robot: Robot) -> Profile:
     """Positions within the joints' limits at ordinary speeds: 1 rad/s (m/s) and 10 rad/s^2, or the limits' if lower."""
+    # By name: q holds the joints that lead loops.
     speeds = {joint.name: joint.limits.velocity for joint in robot.joints}
     # A slow joint is not asked for more than it can do.
     fastest = np.array([min(SPEED, speeds[name]) for name in robot.joint_names])

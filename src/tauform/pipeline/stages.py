@@ -46,6 +46,7 @@ class Stage:
     @property
     def verdict(self) -> str:
         """Summary of what was verified, in a few words."""
+        # A stage that has nothing to compare says how it ended.
         if self.figure is None:
             return "" if self.status == "done" else self.status
         within = "" if self.allowed is None else f" < {self.allowed:.0e}"

@@ -44,6 +44,7 @@ def bending_of(tree: Tree) -> Callable[[TreeMotion], AnyArray]:
     """G^T M Gdot, which loops add to G^T C G; Mdot - 2C stays skew with it."""
 
     def bending(loops: TreeMotion) -> AnyArray:
+        # Of the tree: its joints accelerate by Gdot qd where q does not.
         M = composite_rigid_body(tree, loops.vectors["q"])
         assert loops.Gdot is not None
         return loops.projected((M[:, :, None] * loops.Gdot[None]).sum(axis=1), 1)

@@ -56,6 +56,7 @@ def drive_columns(tree: Tree, motion: JointState) -> AnyArray:
     """(n, n_drives, N) torque of each term for a coefficient of one."""
     assert motion.qd is not None
     shape = (tree.n_v, len(tree.drives), *motion.qd.shape[1:])
+    # Complex if any of the motion is: a step may be in q alone.
     columns = np.zeros(shape, dtype=np.result_type(motion.qd, *(rows for rows in motion if rows is not None)))
     for group in tree.drive_groups:
         for rows, torque in zip(group.velocities(tree), group.torques(group.own(tree, motion)), strict=True):
@@ -153,6 +154,7 @@ def _slopes(tree: Tree, motion: JointState, chosen: list[tuple[Group, AnyArray]]
 def _seeded(group: Group, own: Any) -> Any:
     """The motion of a group's joints with unit slopes by each of its coordinates."""
     seeded: dict[str, Any] = {}
+    # Temperature and load are no coordinates: nothing is differentiated by them here.
     for name in group.shape.reads & SLOPES.keys():
         rows = getattr(own, name)
         if group.shape.n_joints == 1:

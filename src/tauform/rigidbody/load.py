@@ -88,6 +88,7 @@ def refuse_strong_load(robot: Robot) -> None:
 
 def driving_torque(tree: Tree, motion: JointState, tau: AnyArray) -> AnyArray:
     """(n, N) torque that is left for links and rotors."""
+    # Everything but load friction, which depends on what is left.
     driving = tau - friction_torque(tree, motion)
     if motion.qd is None or not has_load(tree):
         return driving

@@ -63,6 +63,7 @@ class Controller:
     @classmethod
     def gravity_compensation(cls, damping: ArrayLike = 0.0, *, model: Robot | None = None) -> Controller:
         """tau = g(q) - damping qd."""
+        # PD without stiffness, so that one compiled law serves both.
         return cls("pd_gravity", None, 0.0, damping, model=model)
 
     @classmethod

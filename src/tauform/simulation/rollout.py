@@ -179,6 +179,7 @@ class StepArrays:
             self._compiled(scan, ports, steps)
         for first, begin in touched.items():
             scan.run(ports, range(first, first + scan.lanes), range(begin, steps.stop))
+        # Looked at once, after all steps: a question in each would cost as much as the step.
         if (left > 0).any():
             raise unsettled()
 
@@ -226,6 +227,7 @@ class StepArrays:
         if (np.abs(self.q[:, last]) < MAX_FINITE_STATE).all() and (np.abs(self.qd[:, last]) < MAX_FINITE_STATE).all():
             return
         within = slice(steps.start + 1, steps.stop + 1)
+        # Only of a motion that ran away: where it began is looked for then.
         good = (np.abs(self.q[:, within]) < MAX_FINITE_STATE) & (np.abs(self.qd[:, within]) < MAX_FINITE_STATE)
         k, state, joint = (int(x) for x in np.argwhere(~good.transpose(1, 0, 2))[0])
         one = f" in simulation {state}" if self.rollout.n_states > 1 else ""

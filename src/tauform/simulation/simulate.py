@@ -84,11 +84,13 @@ def simulate(
     if 0 in batch:
         raise ShapeError(f"q0: a batch of shape {batch} holds no state; give one at least")
     rows = {name: _row(x, batch) for name, x in {"q": q, "qd": qd, **held}.items()}
+    # Functions of the user run between steps: to the program their torque is given.
     law = control.law if isinstance(control, Controller) else "torque"
     model = (control.model or robot) if isinstance(control, Controller) else robot
     # Plants are compared by value: the same simulation again finds its compiled step.
     plant = Plant(robot, integrator, law, model, limits, tuple(external), effort_limits)
     _check_start(plant, rows["q"])
+    # All steps at once where no state is needed: a step then only reads.
     given = control_inputs(control, robot, rows["q"], times, step, batch)
     if "tau" in given:
         given["tau"] = plant.cut_off(given["tau"])

@@ -126,6 +126,7 @@ class LoopedProgram(ScalarFunction):
         # Rows come after their parents': each is one deeper than its parent.
         for parent in self.parents:
             depths.append(depths[parent] + 1)
+        # A body at depth d has d - 1 bodies before it.
         return sum(depths[1:]) - self.n
 
     @cached_property

@@ -56,6 +56,7 @@ def locked(robot: Robot, positions: Mapping[str, float | str]) -> Robot:
 def _locked_beside_loops(robot: Robot, closure: GeneralClosure, positions: Mapping[str, float | str]) -> Robot:
     """Joints that no function reads become rigid; the loops stay as they are."""
     names = [joint.name for joint in robot.joints]
+    # A function of a locked joint would have to be evaluated inside its text.
     tied = {name for relation in closure.relations for name in (*relation.joints, *relation.reads)}
     rigid = {}
     for name, value in positions.items():
@@ -92,7 +93,9 @@ def up_to(robot: Robot, tip: str) -> Robot:
     if not kept:
         raise DescriptionError(f"tip: no moving joint lies between the base and {tip!r}; choose a link further out")
     new_joint = {old: new for new, old in enumerate(kept)}
+    # The base stays the base.
     new_index = {-1: -1, **new_joint}
+    # A load on a link that goes is gone with it.
     payload = robot.payload if robot.payload and robot.frame(robot.payload.frame).link in new_index else None
     joints = tuple(replace(robot.joints[i], parent=new_index[robot.joints[i].parent]) for i in kept)
     hosts = {old: (new, np.eye(4)) for old, new in new_index.items()}
@@ -157,6 +160,7 @@ def _straight_rotation(R: Array, tolerance: float) -> Array:
 
 
 def _snap_angle(angle: float, tolerance: float) -> float:
+    # The double nearest to a quarter turn, whose sine is then exactly 0 or 1.
     nearest = round(angle / (np.pi / 2)) * (np.pi / 2)
     return nearest if abs(angle - nearest) <= tolerance else angle
 
@@ -173,6 +177,7 @@ def _merge_rigid(robot: Robot, rigid: Mapping[int, float]) -> Robot:
         if i in rigid:
             host[i], host_from_link[i] = parent, product(host_from_joint, joint.type.motion(rigid[i]))
             frames.append(Frame(link.name, parent, read_only(host_from_link[i])))
+            # What is fixed to the base moves nothing, and needs no inertia.
             if parent >= 0:
                 links[parent] = _with_inertia(links[parent], link.inertia.moved(host_from_link[i]))
         else:
@@ -184,6 +189,7 @@ def _merge_rigid(robot: Robot, rigid: Mapping[int, float]) -> Robot:
         Frame(frame.name, host[frame.link], read_only(product(host_from_link[frame.link], frame.link_from_frame)))
         for frame in robot.frames
     ]
+    # Named now: the last link may have become a frame.
     tip = robot.tip if robot.tip is not None else robot.links[-1].name
     new_joint = {i: host[i] for i in range(robot.n_bodies) if i not in rigid}
     hosts = {i: (host[i], host_from_link[i]) for i in host}
@@ -214,6 +220,7 @@ def _closure_of_kept(robot: Robot, kept: list[int]) -> Closure | None:
         return None
     kept_names = {robot.joints[i].name for i in kept}
     F, offset = robot.closure.F[kept], robot.closure.offset[kept]
+    # A follower without its leader would be free, with other dynamics.
     for k in np.flatnonzero(F.any(axis=0)):
         leader = robot.closure.active[k]
         if leader not in kept_names:

@@ -54,6 +54,7 @@ class Stiffness(Drive):
     @staticmethod
     def energy(own: Own, its: Any) -> Any:
         """Energy of a unit coefficient."""
+        # A product, not a power: symbols and counters know no power.
         stretched = own.q - its.rest
         return 0.5 * stretched * stretched
 

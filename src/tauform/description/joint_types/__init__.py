@@ -41,4 +41,5 @@ def joint_type(kind: str, constants: Iterable[tuple[str, float]]) -> JointType:
 
 def spelled(language: str) -> dict[str, JointType]:
     """Types by the words of a format or a tool."""
+    # Types without a word in a format are not in it: its reader names those that are.
     return {word: own for own in JOINT_TYPES.values() for word in own.spelling.get(language, ())}

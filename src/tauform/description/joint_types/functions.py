@@ -41,6 +41,7 @@ class CoordinateFunctions:
 
 def matrices(size: int, *entries: dict[tuple[int, int], float]) -> Array:
     """Sparse matrices, one for each mapping of places to values."""
+    # Written as places of a few ones: the papers' 10 x 10 matrices are mostly zeros.
     result = np.zeros((len(entries), size, size))
     for matrix, places in zip(result, entries, strict=True):
         for place, value in places.items():

@@ -19,6 +19,7 @@ def _values(q: float) -> Array:
 
 
 _MOMENTUM = np.zeros((6, 10))  # (h x z, m z)
+# Columns of my, mx and m.
 _MOMENTUM[(0, 1, 5), (2, 1, 0)] = (1, -1, 1)
 # 1, q, q^2
 _FUNCTIONS = CoordinateFunctions(
@@ -57,6 +58,7 @@ class Prismatic(JointType):
 
     def placed(self, R: AnyArray, p: AnyArray, q: AnyArray) -> tuple[AnyArray, AnyArray]:
         """R, p + R z q."""
+        # A view: the rotation does not depend on q.
         return np.broadcast_to(R, (3, 3, *q.shape)), p + R[:, 2] * q
 
     def motion(self, position: float) -> Array:

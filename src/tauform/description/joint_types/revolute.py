@@ -15,6 +15,7 @@ from tauform.portable.elementwise import sin_cos
 
 
 def _values(q: float) -> Array:
+    # Exact at quarter turns, where terms would be left of what should vanish.
     s, c = exact_sin_cos(q)
     return np.array([1.0, c, s, c * c, s * c])
 
@@ -69,6 +70,7 @@ class Revolute(JointType):
         """R Rz(q), p."""
         # Portable sines: textbook results decide searches, and must be the same bits everywhere.
         s, c = sin_cos(q)
+        # R Rz(q) by columns: the third does not change, and costs nothing.
         turned = np.empty((3, 3, *q.shape), dtype=np.result_type(R, c))
         turned[:, 0] = R[:, 0] * c + R[:, 1] * s
         turned[:, 1] = R[:, 1] * c - R[:, 0] * s
@@ -81,6 +83,7 @@ class Revolute(JointType):
 
     def axis_in(self, R: AnyArray, p: AnyArray) -> AnyArray:
         """(k, p x k), k the third column of R."""
+        # The axis passes through the link's origin p, so that its linear part is p x k.
         k = R[:, 2]
         return np.concatenate([k, p[[1, 2, 0]] * k[[2, 0, 1]] - p[[2, 0, 1]] * k[[1, 2, 0]]])
 

@@ -59,6 +59,7 @@ def bounds_of(
         ends = list(position)
         if len(ends) != 2:
             raise IdentificationError(f"position: expected (lower, upper), got {len(ends)} entries")
+        # The user's own, even beyond the description's: it may be too careful.
         lower, upper = (one_per_joint(end, robot.n_joints, "position") for end in ends)
         # A range must be swept: an infinite one has no middle.
         if not np.isfinite([lower, upper]).all():

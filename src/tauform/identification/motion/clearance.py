@@ -196,6 +196,7 @@ class Clearance:
 
     def _point_rates(self, body: int, points: Array, near: Contact, placed: Array) -> Array:
         rates = np.zeros((len(points), self.robot.n_bodies))
+        # Only joints between the base and the body move its points.
         for i in self.robot.tree.ancestors(body) if body >= 0 else ():
             joint = placed[near.states, i]
             axis = joint[:, :3, 2]
@@ -208,6 +209,7 @@ class Clearance:
 
 def placements(solid: Solid, placed: Array) -> Array:
     """(N, 4, 4) of a solid in the base, from those of the links."""
+    # The floor and shapes of the base stand still.
     if solid.body < 0:
         return np.broadcast_to(solid.body_from_solid, (len(placed), 4, 4))
     return placed[:, solid.body] @ solid.body_from_solid
@@ -215,6 +217,7 @@ def placements(solid: Solid, placed: Array) -> Array:
 
 def _relative(first: Array, second: Array, centre: Array) -> tuple[Array, Array]:
     """Rotation of the second frame in the first, and a point of the second there."""
+    # A rotation's inverse is its transpose.
     back = first[:, :3, :3].swapaxes(1, 2)
     R = back @ second[:, :3, :3]
     apart = second[:, :3, 3] - first[:, :3, 3]
@@ -228,6 +231,7 @@ def measured_distances(first: Solid, second: Solid, at_first: Array, at_second: 
     distance, vectors = np.empty(len(states)), np.empty((len(states), 3, 3))
     for k, state in enumerate(states):
         A, B = (coal.Transform3s(T[state, :3, :3], T[state, :3, 3]) for T in (at_first, at_second))
+        # Coal adds to a result that is used again.
         result.clear()
         distance[k] = coal.distance(first.geometry, A, second.geometry, B, request, result)
         vectors[k] = result.normal, result.getNearestPoint1(), result.getNearestPoint2()

@@ -114,6 +114,7 @@ def excite(
         MissingExtraError: the robot has collision shapes and coal is not installed.
     """
     n_functions = _size(duration, harmonics, kind)
+    # All that can be wrong is told before the search takes its time.
     check_include(robot, include)
     judged_by = checked_criterion(criterion, given is not None)
     _check_numbers(count, n_starts, max_seconds, seed, rate)
@@ -126,6 +127,7 @@ def excite(
     def judged(size: int) -> float:
         return (2 if jumps else 1) * max(60, STATES[kind] * size) / duration
 
+    # Judged at some states while it is planned; what is delivered is sampled at the user's rate.
     basis = _basis(kind, duration, n_functions, judged(n_functions))
     # Almost aligned axes would add parameters that no motion shows: identification leaves them out, too.
     straight, notes = straightened(robot)
@@ -156,6 +158,7 @@ def _recorded(robot: Robot, given: Fit | Recording | Sequence[Recording], includ
         raise IdentificationError(
             "include: groups of parameters are those of what is recorded", remedy="leave it out, or identify with it"
         )
+    # A fit brings its noise and its terms, both of which decide what is still unknown.
     fit = given if isinstance(given, Fit) else _fitted(robot, given)
     recorded = Recorded.of(fit)
     if base_parameters(robot, include=recorded.include).names != recorded.design.base.names:
@@ -179,6 +182,7 @@ def _first(found: Sequence[Array], count: int, delivered_at: Callable[[Array], T
         try:
             trajectories.append(delivered_at(z))
         except IdentificationError as error:
+            # The first reason is that of the best motion.
             refused = refused or error
         if len(trajectories) == count:
             break
@@ -231,8 +235,10 @@ def _search(
     # Only the best beginnings are polished: the stages near the true criterion take the most steps.
     n_polished = max(count, round(POLISHED_SHARE * len(found)))
     polish = POLISH if few is problem else JOIN + POLISH
+    # Iterations in all, by which progress is told.
     watch.total = len(found) * sum(n for _, n in ROUGH) + n_polished * sum(n for _, n in polish)
     watch.share = ROUGH_TIME_SHARE
+    # Stable: of equal scores the earlier beginning stays first.
     found = sorted((_improved(few, z, ROUGH, watch) for z in found), key=few.score)
     if few is not problem:
         found = [problem.joining(few, z) for z in found]
@@ -265,6 +271,7 @@ def _improved(problem: MotionProblem, z: Array, stages: Sequence[tuple[float, in
 
         # Line searches take several values an iteration; ten bounds a search that gets nowhere.
         options = {"maxiter": iterations, "maxfun": 10 * iterations, "maxcor": REMEMBERED_STEPS}
+        # SciPy ends a search that its callback interrupts so; `last` holds where it was.
         with contextlib.suppress(StopIteration):
             watch.check()
             scipy.optimize.minimize(

@@ -112,6 +112,7 @@ def candidates(
 
 def neighbours(robot: Robot) -> list[tuple[int, int]]:
     """Pairs of joints that sit next to each other on a branch."""
+    # Loops have no branches: which joints share a shaft is not to be guessed.
     if robot.closure is not None:
         return []
     return [(joint.parent, i) for i, joint in enumerate(robot.joints) if joint.parent >= 0]

@@ -79,6 +79,7 @@ def result_weights(function: str, expected: Array, joints: Array | None = None) 
         return np.broadcast_to(joints, expected.shape)
     if function != "mass_matrix":
         return relative_weights(expected)
+    # Flat (n, n) matrices.
     n = int(np.sqrt(expected.shape[1]))
     diagonal = expected[:, :: n + 1].copy()
     # An entry that was left out on the diagonal: M_ij^2 <= M_ii M_jj bounds it from below.
@@ -103,6 +104,7 @@ def steady_pivots(program: Program, states: list[Array]) -> bool:
 
     The pivots of a factorization are positive exactly where the mass matrix is positive definite.
     """
+    # Interpreted: a kernel keeps nothing of what is inside.
     values = program.values(states)
     divisors = [values[i.args[-1]] for i in program.instructions if i.op in (Op.DIVIDE, Op.SQRT)]
     return all(bool(np.all(x > 0) or np.all(x < 0)) for x in divisors)

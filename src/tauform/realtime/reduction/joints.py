@@ -62,5 +62,6 @@ def joint_weights(sizes: Array, tolerances: Array) -> Array:
 
     With w_j = max(tolerance) / (tolerance_j size_j), |w dtau| <= max(tolerance) bounds |dtau_j| by tolerance_j size_j.
     """
+    # A joint with half the tolerance weighs twice.
     weights: Array = tolerances.max() / (tolerances * sizes)
     return weights

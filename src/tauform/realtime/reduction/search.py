@@ -107,6 +107,7 @@ class RouteSearch:
 
     @cached_property
     def _norm(self) -> ErrorNorm:
+        # Drawn once: routes are compared on the same states.
         states = self.seen.sample(ROUTE_STATES, self.rng)
         norm = ErrorNorm.at(
             self.subject, self.exact.name, states, self.verify.confidence, self._definite, self.verify.joints
@@ -121,6 +122,7 @@ class RouteSearch:
 
     def _attempts(self) -> dict[str, Attempt]:
         """Routes that leave out terms, parameters or velocities: each takes a tolerance to aim at."""
+        # Of gravity and mass matrices alone, no velocities and hardly any terms could go.
         if self.exact.name not in STRUCTURED:
             return {}
         attempts: dict[str, Attempt] = {}
@@ -159,6 +161,7 @@ class RouteSearch:
 
     def _lowered(self, result: RouteResult) -> float:
         """Aim after a result that unseen states did not confirm."""
+        # Also where only definiteness failed: the next attempt must differ.
         excess = max(1.0, result.verification.error / self.verify.tolerance)
         return AIM_PER_ATTEMPT * result.aim / excess
 
@@ -167,6 +170,7 @@ class RouteSearch:
         if result.name == "operations":
             # Rungs above were made on the way down: no new search is needed.
             return self._lowest_rung(result.larger, verify) or result
+        # Against the exact program as bar: the cheapest before was this very result.
         attempt = self._attempts()[result.name]
         return self._first_verified(result.name, attempt, self.exact, verify, self._lowered(result))
 
@@ -196,6 +200,7 @@ class RouteSearch:
 
     def _pruned(self, start: Program) -> list[Program]:
         confidence = self.verify.confidence
+        # So many that the share which may fail is some states, not a fraction of one.
         n_states = int(np.clip(FAILING_STATES / (1 - confidence), *STATES_BOUNDS))
         states = function_states(self.subject, self.exact, self.seen.sample(n_states, self.rng))
         # Definiteness at a few states while pruning; the verification asks at more.

@@ -115,6 +115,7 @@ def _write(path: Path, figure: _Figure) -> Path:
 
 
 def _quantities(trajectory: Trajectory, robot: Robot) -> list[_Quantity]:
+    # Planned motions hold no torques; those of the robot as described are drawn.
     tau = inverse_dynamics(robot, trajectory.q, trajectory.qd, trajectory.qdd)
     bounds, none = trajectory.bounds, np.full(robot.n_joints, np.inf)
     # Motions read from a file carry no bounds.
@@ -184,6 +185,7 @@ def _picture(drawn: _Figure, step: int) -> Any:
                 if np.isfinite(limit):
                     axes[j, k].axhline(limit, color="tab:red", ls="--", lw=0.8)
             axes[j, k].grid(alpha=0.3)
+            # Names stand once, left of all quantities.
             if k == 0:
                 axes[j, k].set_ylabel(plot_text(name))
     figure.suptitle(f"{plot_text(drawn.words)}; limits dashed")

@@ -76,6 +76,7 @@ def _periods(axes: Any, split: MultiRate, motion: MotionFunction, profile: Profi
     times = np.arange(0.0, MEASURED_SECONDS, rates.control)
     predicted, measured = [], []
     for period in periods.tolist():
+        # Latency stays: only the period is what the figure asks about.
         tried = Rates(rates.control, period, rates.latency)
         predicted.append(predict(split, profile, tried).total)
         measured.append(_rms(measure(split, times, motion, tried)))

@@ -51,6 +51,7 @@ def without_joint(inertia: AnyArray, k: int | None, U: AnyArray, gain: AnyArray,
 
     Where S is the unit vector k, row k is U Ia / D exactly (rotor_share = Ia / D), so it is zero without a rotor.
     """
+    # The sum has the shape and the scalar of both.
     result = np.empty_like(inertia + gain[0])
     for i in range(6):
         for j in range(i + 1):
@@ -72,6 +73,7 @@ def _rotated_symmetric(R: AnyArray, block: AnyArray) -> AnyArray:
 
 def _rotated(R: AnyArray, block: AnyArray) -> AnyArray:
     """R B R^T."""
+    # R B, then each row of it once more by R: (R B) R^T.
     columns = rotate(R[:, :, None], block)
     return np.stack([rotate(R, columns[i]) for i in range(3)])
 

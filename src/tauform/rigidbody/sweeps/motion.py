@@ -50,6 +50,7 @@ def body_accelerations(
     for i, parent in enumerate(tree.parents):
         a = twist_to_child(transforms[i], accelerations[parent] if parent >= 0 else base)
         own, rows = tree.types[i], tree.v_rows[i]
+        # Before `moved`, which writes into its argument.
         a = a + own.drift(twists[i], qd[rows])
         accelerations.append(own.moved(a, qdd[rows]))
     return accelerations

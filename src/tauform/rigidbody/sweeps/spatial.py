@@ -49,6 +49,7 @@ def cross(a: AnyArray, b: AnyArray) -> AnyArray:
 
 def rotate(R: AnyArray, v: AnyArray) -> AnyArray:
     """R v."""
+    # No matmul: the batch stands last, and scalars may be symbols.
     return (R * v).sum(axis=1)
 
 
@@ -83,6 +84,7 @@ def cross_force(a: AnyArray, f: AnyArray) -> AnyArray:
 
 def inertia_times(ten: AnyArray, twist: AnyArray) -> AnyArray:
     """Momentum of a body: (I w + h x v, m v + w x h), from its ten parameters (10, N)."""
+    # About the link's origin, where its parameters are linear in the torque.
     m, h = ten[0], ten[1:4]
     w, v = twist[ANGULAR], twist[LINEAR]
     xx, xy, yy, xz, yz, zz = ten[4:]
@@ -106,6 +108,7 @@ def inertia_to_parent(X: Transform, ten: AnyArray) -> AnyArray:
 
 def shifted_inertia(p: AnyArray, m: AnyArray, Rh: AnyArray, tensor: Sequence[AnyArray]) -> AnyArray:
     """Ten parameters about a point that is p away, from mass, first moments and tensor in the same axes."""
+    # First moments about the new point; the shift of the tensor is made of old and new ones.
     h = Rh + m * p
     # Diagonal entries of P have the factor p_i in common.
     (xx, yy, zz), (xy, xz, yz) = (Rh + h) * p, (Rh[i] * p[j] + p[i] * h[j] for i, j in ((0, 1), (0, 2), (1, 2)))
@@ -118,5 +121,6 @@ def rotated_tensor(R: AnyArray, six: AnyArray) -> list[AnyArray]:
     """The entries xx, xy, yy, xz, yz, zz of R I R^T."""
     xx, xy, yy, xz, yz, zz = six
     rows = [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]
+    # Entry by entry, for the six that a symmetric tensor has: nine would be computed else.
     RI = [[R[i, 0] * row[0] + R[i, 1] * row[1] + R[i, 2] * row[2] for row in rows] for i in range(3)]
     return [RI[i][0] * R[j, 0] + RI[i][1] * R[j, 1] + RI[i][2] * R[j, 2] for i, j in _TENSOR_ENTRIES]

@@ -51,9 +51,11 @@ def on_bodies(frames: Mapping[str, Frame], arrays: Mapping[str, AnyArray]) -> di
     sums: dict[int, AnyArray] = {}
     for name, array in arrays.items():
         frame = frames[name]
+        # The base is held by the ground, whatever pushes it.
         if frame.link < 0:
             continue
         link_from_frame = Transform(frame.link_from_frame[:3, :3, None], frame.link_from_frame[:3, 3, None])
+        # Users write force first, as sensors do; spatial vectors have the moment first.
         moved = wrench_to_parent(link_from_frame, np.concatenate([array[3:], array[:3]]))
         sums[frame.link] = sums[frame.link] + moved if frame.link in sums else moved
     return sums

@@ -31,7 +31,7 @@ def show_changes(desk: Desk, update: Callable[[], None]) -> None:
             ui.label(f"{label} [{unit}]").classes("text-sm").style("width: 9rem")
             held = list(values)
             for k, axis in enumerate(AXES):
-
+                # Bound as a default: the loop's variable would be the last axis for all.
                 def taken(value: float, k: int = k) -> None:
                     held[k] = value
                     store(tuple(held))
@@ -72,6 +72,7 @@ def _save(desk: Desk, suffix: str) -> None:
 
     def save() -> None:
         path = project.folder / f"edited{suffix}"
+        # Into the session's folder first: the browser downloads whole files only.
         written = project.robot.save(path)
         # What a format has no place for is said, not swallowed.
         for finding in written.findings:

@@ -73,6 +73,7 @@ class RobotTab:
 
     async def _dropped(self, event: events.MultiUploadEventArguments) -> None:
         kept = await self.desk.keep(event.files)
+        # A robot may be dropped together with its meshes; the first file that can be one is it.
         found = [path for path in kept if path.suffix.lower() in ROBOT_FILES]
         if found:
             await self._open(str(found[0]))
@@ -153,6 +154,7 @@ class RobotTab:
         robot, q = self.project.robot, self.project.q
         # A field that was emptied counts as zero.
         qd, qdd = (np.array([float(rate[name].value or 0.0) for rate in self.rates]) for name in ("qd", "qdd"))
+        # At the temperature at which friction is what Fv says: the page has no field for it.
         tau = inverse_dynamics(robot, q, qd, qdd, **reference_temperature(robot))
         gravity = gravity_torque(robot, q)
         dust = MAX_ROUNDING_SHARE * max(float(np.abs(tau).max()), float(np.abs(gravity).max()))
@@ -169,6 +171,7 @@ class RobotTab:
 
     def _show_findings(self) -> None:
         robot = self.project.robot
+        # As it is on the page: a mass that was edited is checked too.
         found = robot.check()
         with self.findings:
             many = f"{counted(len(found), 'finding')}; a click shows the link"

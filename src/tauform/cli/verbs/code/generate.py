@@ -144,6 +144,7 @@ def _generated(
     try:
         return tf.generate(robot, function, **vars(request))
     except ProgramTooLongError:
+        # Loops have no options: what was asked for beyond the usual would be lost in silence.
         if request != GenerationOptions() or not chosen.has_loops or not can_loop(robot, check_function(function)):
             raise
     tell(f"{function} as loops over {robot.n_bodies} bodies")
@@ -277,5 +278,6 @@ def _others(programs: Sequence[AnyProgram]) -> list[Any]:
 def _next_steps(folder: Path, files: Sequence[Path], check: str) -> list[Any]:
     from rich.text import Text
 
+    # Resolved on both sides: a folder may be given through a link.
     names = ", ".join(path.resolve().relative_to(folder.resolve()).as_posix() for path in files)
     return [Text(f"Wrote {folder}: {names}"), Text(f"Next: {check}", style="bold")]

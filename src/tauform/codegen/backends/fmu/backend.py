@@ -67,6 +67,7 @@ class Fmu(Backend):
 
     def build_products(self, prefix: str) -> tuple[str, ...]:
         """The packed FMU, its binary and the compiled self-test."""
+        # Of all platforms: a folder may be built on several, one after the other.
         binaries = (f"binaries/{platform}/{prefix}.{suffix}" for platform, suffix in BINARIES.items())
         return (f"{prefix}.fmu", f"test_{prefix}", *binaries)
 
@@ -77,6 +78,7 @@ class Fmu(Backend):
 
 def _start(forward: Program, port: Port) -> str:
     """Statements that set an input to the robot's own values."""
+    # Shortest digits that read back as the same doubles.
     numbers = ", ".join(map(repr, start_of(forward, port)))
     copied = f"memcpy(values->{port.name}, {port.name}, sizeof {port.name});"
     return f"    static const double {port.name}[{port.size}] = {{{numbers}}};\n    {copied}\n"
@@ -88,6 +90,7 @@ def _forward_dynamics(programs: Sequence[Program], title: str) -> Program:
     Raises:
         GenerationError: there is none.
     """
+    # The first with the usual states: one with wrenches or parameters before them has another meaning.
     for program in programs:
         names = [port.name for port in program.inputs]
         if program.name == "forward_dynamics" and tuple(names[:3]) == STATES:

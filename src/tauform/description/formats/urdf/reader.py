@@ -52,6 +52,7 @@ def read_xacro(path: Path, package_dirs: Sequence[Path] = (), *, allow_code: boo
         MissingExtraError: xacro is not installed.
     """
     text, warned = expand(path, package_dirs, allow_code=allow_code)
+    # Meshes are looked for beside the xacro file, which wrote their names.
     robot = _from_text(text, path, package_dirs)
     notes = tuple(Finding("note", path.name, f"xacro says: {what}", "see the file") for what in warned)
     return replace(robot, notes=(*notes, *robot.notes))
@@ -60,6 +61,7 @@ def read_xacro(path: Path, package_dirs: Sequence[Path] = (), *, allow_code: boo
 def _from_text(text: bytes, path: Path, package_dirs: Sequence[Path]) -> Robot:
     try:
         root = parse_xml(text)
+        # Before anything is read of it: a misspelt element would be missing in silence.
         notes = (*check_elements(root), *simulator_findings(root))
         robot = _robot(root)
         shapes = urdf_shapes(root, path.parent, package_dirs)
@@ -107,6 +109,7 @@ def _body(joint: Any, inertias: Mapping[str, Inertia]) -> Body:
         origin = placement(joint.find("origin"))
     except TauformError as error:
         raise DescriptionError(f"{where}: {error}") from None
+    # Merged later: its inertia belongs to the link that carries it.
     if kind == "fixed":
         return Body(child, parent, origin, inertias[child])
     if kind not in TYPES:
@@ -123,6 +126,7 @@ def _drive(joint: Any) -> dict[str, Any]:
     limit, dynamics = joint.find("limit"), joint.find("dynamics")
     bounds: dict[str, float] = {}
     if limit is not None:
+        # Silent ones are unlimited; positions below have URDF's own default.
         bounds = {key: float(limit.get(key)) for key in ("velocity", "effort") if limit.get(key) is not None}
         if joint.get("type") != "continuous":  # URDF: missing bounds are 0
             bounds |= {key: float(limit.get(key, "0")) for key in ("lower", "upper")}
