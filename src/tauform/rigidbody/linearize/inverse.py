@@ -8,20 +8,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tauform.arrays import AnyArray, Array, joint_vector
+from tauform.description.drives.groups import JointState
 from tauform.description.robot import GeneralClosure, Robot
-from tauform.rigidbody.drives import temperatures
+from tauform.rigidbody.drives import friction_slopes, temperatures
 from tauform.rigidbody.inertia.mass_matrix import mass_matrix
-from tauform.rigidbody.inverse_dynamics import inverse_dynamics
+from tauform.rigidbody.inverse_dynamics import inverse_dynamics, newton_euler
 from tauform.rigidbody.linearize.inverse_matrices import inverse_matrices
 from tauform.rigidbody.linearize.inverse_vector import inverse_vector
 from tauform.rigidbody.linearize.transposed import inverse_transposed
-from tauform.rigidbody.linearize.with_friction import (
-    change_with_friction,
-    matrices_with_friction,
-    rigid_weights,
-    state_of,
-    weighted_friction,
-)
+from tauform.rigidbody.load import carried_torque, carried_transposed, has_load, load_slopes
 from tauform.rigidbody.sweeps.evaluation import check_batches, evaluate
 
 # Its square, 1e-60, vanishes beside any number of the dynamics.
@@ -78,7 +73,7 @@ def linearize_inverse(
 
     def core(*motion: AnyArray) -> AnyArray:
         # (n, n, 3, N), in the coordinates of the tree; `evaluate` projects to those of q.
-        return matrices_with_friction(robot, inverse_matrices(robot.tree, *motion[:3]), state_of(robot, *motion))
+        return _matrices_with_friction(robot, inverse_matrices(robot.tree, *motion[:3]), _state_of(robot, *motion))
 
     stacked = evaluate(robot, core, project=2, q=q, qd=qd, qdd=qdd, **temperatures(robot, temperature))
     return InverseLinearization(*np.moveaxis(stacked, -1, 0))
@@ -125,7 +120,7 @@ def linearize_inverse_vector(
         # dqdd changes no friction.
         dqdd, *temperature = others
         change = inverse_vector(robot.tree, q, qd, qdd, dq, dqd, dqdd)
-        return change_with_friction(robot, change, state_of(robot, q, qd, qdd, *temperature), dq, dqd)
+        return _change_with_friction(robot, change, _state_of(robot, q, qd, qdd, *temperature), dq, dqd)
 
     given |= temperatures(robot, temperature)
     return evaluate(robot, core, project=1, q=q, qd=qd, qdd=qdd, **given)
@@ -164,14 +159,58 @@ def linearize_inverse_transposed(
         return InverseLinearization(*((rows * matrix).sum(axis=-2) for matrix in matrices))
 
     def core(q: AnyArray, qd: AnyArray, qdd: AnyArray, weights: AnyArray, *temperature: AnyArray) -> AnyArray:
-        state = state_of(robot, q, qd, qdd, *temperature)
+        state = _state_of(robot, q, qd, qdd, *temperature)
         # Load friction passes weights on to the rigid torque, the rest does not.
-        rigid = inverse_transposed(robot.tree, q, qd, qdd, rigid_weights(robot, weights, state))
-        return rigid + weighted_friction(robot, weights, state)
+        rigid = inverse_transposed(robot.tree, q, qd, qdd, _rigid_weights(robot, weights, state))
+        return rigid + _weighted_friction(robot, weights, state)
 
     given = {"q": q, "qd": qd, "qdd": qdd, "weights": weights, **temperatures(robot, temperature)}
     stacked = evaluate(robot, core, project=1, **given)
     return InverseLinearization(*np.moveaxis(stacked, -1, 0))
+
+
+# Derivatives of drive terms, added to those of links and rotors.
+#
+# With the rigid torque r, tau = r + friction(q, qd) + load(r, qd): D_tau = D_r + (d load / d r) D_r + D_friction.
+
+
+def _state_of(
+    robot: Robot, q: AnyArray, qd: AnyArray, qdd: AnyArray, temperature: AnyArray | None = None
+) -> JointState:
+    """Motion as drive terms see it."""
+    # What a joint carries is asked only where friction depends on it: a sweep more.
+    carried = carried_torque(robot, newton_euler(robot.tree, q, qd, qdd)) if has_load(robot.tree) else None
+    return JointState(q, qd, qdd, temperature, carried)
+
+
+def _matrices_with_friction(robot: Robot, D: AnyArray, state: JointState) -> AnyArray:
+    """(n, n, 3, N) derivatives of the whole torque from those of links and rotors."""
+    if state.carried is not None:
+        # d load / d r of each joint, times the rows of D_r.
+        D = D + load_slopes(robot.tree, state)[:, None, None] * carried_torque(robot, D)
+    return D + friction_slopes(robot.tree, state)
+
+
+def _change_with_friction(robot: Robot, change: AnyArray, state: JointState, dq: AnyArray, dqd: AnyArray) -> AnyArray:
+    """(n, N) change of the whole torque from that of links and rotors."""
+    if state.carried is not None:
+        change = change + load_slopes(robot.tree, state) * carried_torque(robot, change)
+    slopes = friction_slopes(robot.tree, state)
+    # Slopes by q and qd; none by qdd.
+    return change + (slopes[:, :, 0] * dq + slopes[:, :, 1] * dqd).sum(axis=1)
+
+
+def _rigid_weights(robot: Robot, weights: AnyArray, state: JointState) -> AnyArray:
+    """(n, N) weights of the rigid torque, from those of the whole one."""
+    if state.carried is None:
+        return weights
+    # The transpose of 1 + (d load / d r).
+    return weights + carried_transposed(robot, load_slopes(robot.tree, state) * weights)
+
+
+def _weighted_friction(robot: Robot, weights: AnyArray, state: JointState) -> AnyArray:
+    """(n, 3, N) weights times the derivatives of friction."""
+    return (weights[:, None, None] * friction_slopes(robot.tree, state)).sum(axis=0)
 
 
 # Derivatives of inverse dynamics by complex steps, exact to rounding: for robots whose loops bend their Jacobian.
