@@ -28,6 +28,8 @@ def test_bench_names_what_it_measured_and_what_is_missing(
         monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.setattr("tauform.cli.comparison.peers.shutil.which", lambda name: None)
     monkeypatch.setattr("tauform.cli.comparison.peers.LEAST_SAMPLE", 1e-4)
+    # What is called the textbook algorithm must not be a kernel, in the comparison as in the times.
+    monkeypatch.setattr(tf, "inverse_dynamics", None)
     assert main(["bench", "two_link", "--states", "100", "--repeats", "1", "--json"]) == 0
     shown = json.loads(capsys.readouterr().out)
     assert shown["missing"] == dict.fromkeys(("casadi", "mujoco", "C by gcc", "C by clang"), "not installed")
