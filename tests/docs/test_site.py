@@ -17,6 +17,8 @@ from tools.public_names import homes
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
+# Pages whose code runs when the site is built here, and shows what it prints; all of them run in `test_documents`.
+SHOWN = ("tutorials/dh_to_c", "tutorials/log_to_model", "targets/c")
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -32,7 +34,7 @@ def test_every_example_is_numbered_once() -> None:
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def site(tmp_path_factory: pytest.TempPathFactory, cache_of_this_run: Path) -> Path:
     """The built pages. Examples are replaced by one that draws nothing much: they are run by tests of their own."""
     pytest.importorskip("material")
     pytest.importorskip("mkdocstrings")
@@ -46,7 +48,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         drawing = '<svg xmlns="http://www.w3.org/2000/svg"/>'
         text = f'"""{script.stem}: a stand-in."""\nimport sys\nopen(sys.argv[2], "w").write({drawing!r})\n'
         (copy / "examples" / script.name).write_text(text)
-    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1", "TAUFORM_CACHE": str(cache_of_this_run)}
+    environment["PAGES_WITH_OUTPUTS"] = " ".join(f"{page}.md" for page in SHOWN)
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet"]
     done = subprocess.run(command, cwd=copy, capture_output=True, text=True, check=False, env=environment)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -72,9 +75,9 @@ def test_every_public_name_is_in_the_reference(site: Path) -> None:
     assert {name for name, module in homes().items() if module} <= described  # without tf.textbook itself
 
 
-def test_tutorials_show_what_their_code_prints(site: Path) -> None:
-    for name in ("dh_to_c", "log_to_model"):
-        page = (site / "tutorials" / f"{name}.html").read_text("utf-8")
+def test_tutorials_and_targets_show_what_their_code_prints(site: Path) -> None:
+    for name in SHOWN:
+        page = (site / f"{name}.html").read_text("utf-8")
         assert page.count('class="printed"') >= 2, name
 
 
