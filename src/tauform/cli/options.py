@@ -54,7 +54,7 @@ ROBOT_OPTIONS: dict[str, Any] = {
     ],
     "gravity": Annotated[
         tuple[float, float, float] | None,
-        typer.Option(metavar="X Y Z", help="In the base frame, in m/s^2.", rich_help_panel=PANEL),
+        typer.Option(metavar="X Y Z", help="Gravity in the base frame, in m/s^2.", rich_help_panel=PANEL),
     ],
     "package_dirs": Annotated[
         list[Path] | None,
@@ -115,7 +115,8 @@ def _numbers(text: str, robot: Robot, flag: str) -> list[float]:
 Temperature = Annotated[
     str | None,
     typer.Option(
-        metavar="LOW,HIGH", help="Of the joints in degrees Celsius, where friction depends on it; -10,80 if not given."
+        metavar="LOW,HIGH",
+        help="Temperature of the joints in degrees Celsius, where friction depends on it (default: -10,80).",
     ),
 ]
 
@@ -143,7 +144,7 @@ def temperatures(robot: Robot, text: str | None, recorded: bool) -> tuple[float,
 # Of every verb that writes C.
 Name = Annotated[
     str | None,
-    typer.Option("--name", "--prefix", metavar="NAME", help="Prefix of all C names; the robot's name if not given."),
+    typer.Option("--name", "--prefix", metavar="NAME", help="Prefix of all C names (default: the robot's name)."),
 ]
 # Of the verbs that identify.
 Validate = Annotated[

@@ -51,7 +51,7 @@ RECORDING_OPTIONS: dict[str, Any] = {
         typer.Option(metavar="G1,G2,...", help="Torque for a unit of motor current, by joint.", rich_help_panel=PANEL),
     ],
     "time_unit": Annotated[
-        str, typer.Option(metavar="UNIT", help="Of the time stamps: s, ms, us or ns.", rich_help_panel=PANEL)
+        str, typer.Option(metavar="UNIT", help="Unit of the time stamps: s, ms, us or ns.", rich_help_panel=PANEL)
     ],
     "rate": Annotated[
         float | None,
@@ -69,7 +69,9 @@ RECORDING_OPTIONS: dict[str, Any] = {
             rich_help_panel=PANEL,
         ),
     ],
-    "topic": Annotated[str | None, typer.Option(metavar="TOPIC", help="Of a bag with several.", rich_help_panel=PANEL)],
+    "topic": Annotated[
+        str | None, typer.Option(metavar="TOPIC", help="Topic of a bag with several.", rich_help_panel=PANEL)
+    ],
 }
 
 

@@ -31,12 +31,14 @@ def multirate(
     tell: ProgressDisplay,
     velocity: Annotated[
         str | None,
-        typer.Option(metavar=NUMBERS, help="Bound, one or one per joint; 2, or what limits allow, if not given."),
+        typer.Option(metavar=NUMBERS, help="Bound: one value, or one per joint (default: 2, or what limits allow)."),
     ] = None,
-    acceleration: Annotated[str, typer.Option(metavar=NUMBERS, help="Bound, one or one per joint.")] = "12",
+    acceleration: Annotated[str, typer.Option(metavar=NUMBERS, help="Bound: one value, or one per joint.")] = "12",
     control: Annotated[float, typer.Option(help="Period of the synchronous task, in s.")] = 0.001,
     background: Annotated[float, typer.Option(help="Period of the background task, in s.")] = 0.02,
-    latency: Annotated[float, typer.Option(help="From the background's input to the use of its results, in s.")] = 0.0,
+    latency: Annotated[
+        float, typer.Option(help="Time from the background's input to the use of its results, in s.")
+    ] = 0.0,
     coefficients_every: Annotated[
         int, typer.Option(help="Renew mass matrix and gravity at every so many-th run of the background only.")
     ] = 1,

@@ -36,15 +36,15 @@ def reduce(
         str, typer.Option(help="slow, fast (within joint limits), or bounds such as 3.1,0.5,5 of q,qd,qdd.")
     ] = "slow",
     velocity: Annotated[
-        str | None, typer.Option(metavar=NUMBERS, help="Bound in place of the profile's, one or one per joint.")
+        str | None, typer.Option(metavar=NUMBERS, help="Bound in place of the profile's: one value, or one per joint.")
     ] = None,
     acceleration: Annotated[
-        str | None, typer.Option(metavar=NUMBERS, help="Bound in place of the profile's, one or one per joint.")
+        str | None, typer.Option(metavar=NUMBERS, help="Bound in place of the profile's: one value, or one per joint.")
     ] = None,
     temperature: Temperature = None,
     recording: Annotated[list[Path] | None, typer.Option(help="Recorded motion in place of a profile.")] = None,
     tolerance: Annotated[
-        str, typer.Option(metavar=NUMBERS, help="Largest relative error, 0.01 is 1 %; one, or one per joint.")
+        str, typer.Option(metavar=NUMBERS, help="Largest relative error (0.01 is 1 %): one value, or one per joint.")
     ] = "0.01",
     norm: Annotated[
         str, typer.Option(help="vector, or joint: each joint's error relative to its own torque.")
@@ -89,10 +89,10 @@ def reduce(
     ] = None,
     workers: Annotated[int, typer.Option(help="With --verify: processes of this machine; 0 works in one.", min=0)] = 0,
     scheduler: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="With --verify: of a scheduler of Dask.")
+        str | None, typer.Option(metavar="ADDRESS", help="With --verify: address of a scheduler of Dask.")
     ] = None,
     threads: Annotated[int, typer.Option(help="Threads for the fresh states.")] = 1,
-    seed: Annotated[int, typer.Option(help="Of the random states.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the random states.")] = 0,
     name: Name = None,
     force: Force = False,
     reading: LogOptions = LogOptions(),

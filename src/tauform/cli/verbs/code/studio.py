@@ -19,7 +19,7 @@ def studio(
     tip: Annotated[
         str | None, typer.Option(metavar="FRAME", help="Frame or link to end at.", rich_help_panel=PANEL)
     ] = None,
-    port: Annotated[int, typer.Option(help="Of 127.0.0.1; 0 takes a free one.", min=0, max=65535)] = 0,
+    port: Annotated[int, typer.Option(help="Port of 127.0.0.1; 0 takes a free one.", min=0, max=65535)] = 0,
     browser: Annotated[bool, typer.Option(help="Open the address in the usual browser.")] = True,
 ) -> Page:
     """Open the studio: robots, logs, fits, smaller programs and code in the browser, on this machine alone."""

@@ -24,8 +24,10 @@ VALUES = "n numbers, or joint=value for some (the others are zero); separated by
 def linearize(
     robot: Robot,
     q: Annotated[str, typer.Option(help=f"Positions: {VALUES}.")] = "",
-    qd: Annotated[str, typer.Option(help="Velocities, likewise.")] = "",
-    tau: Annotated[str | None, typer.Option(help="Torques, likewise; without, those that keep the velocity.")] = None,
+    qd: Annotated[str, typer.Option(help="Velocities, in the same form.")] = "",
+    tau: Annotated[
+        str | None, typer.Option(help="Torques, in the same form (default: those that keep the velocity).")
+    ] = None,
     dt: Annotated[float | None, typer.Option(help="Time step in s; without, the model is continuous.")] = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Write the matrices to this .npz file.")] = None,
     force: Force = False,

@@ -26,10 +26,10 @@ CONTROLS = ("none", "gravity", "hold", "follow", "torques")
 def simulate(
     robot: Robot,
     tell: ProgressDisplay,
-    duration: Annotated[float, typer.Option(help="In s.")] = 1.0,
+    duration: Annotated[float, typer.Option(help="Duration in s.")] = 1.0,
     step: Annotated[float, typer.Option(help="Time step in s.")] = 1e-3,
     q: Annotated[str, typer.Option(help=f"Positions at the beginning: {VALUES}.")] = "",
-    qd: Annotated[str, typer.Option(help="Velocities, likewise.")] = "",
+    qd: Annotated[str, typer.Option(help="Velocities, in the same form.")] = "",
     control: Annotated[
         str, typer.Option(help="none, gravity (compensation), hold (PD at the start), or with --input follow, torques.")
     ] = "none",
@@ -37,8 +37,8 @@ def simulate(
         Path | None,
         typer.Option("--input", metavar="CSV", help="Motion to follow, as excite writes it; or a log of torques."),
     ] = None,
-    stiffness: Annotated[str | None, typer.Option(metavar=NUMBERS, help="Of hold and follow.")] = None,
-    damping: Annotated[str | None, typer.Option(metavar=NUMBERS, help="Of gravity, hold and follow.")] = None,
+    stiffness: Annotated[str | None, typer.Option(metavar=NUMBERS, help="Stiffness of hold and follow.")] = None,
+    damping: Annotated[str | None, typer.Option(metavar=NUMBERS, help="Damping of gravity, hold and follow.")] = None,
     integrator: Annotated[str, typer.Option(help="semi_implicit, rk4 or midpoint.")] = "semi_implicit",
     limits: Annotated[bool, typer.Option(help="Joints stop at their position limits.")] = True,
     effort_limits: Annotated[bool, typer.Option("--effort-limits", help="Cut torques off at the efforts.")] = False,

@@ -30,9 +30,10 @@ def excite(
     plot: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw the motion with its limits: .html .png .svg .pdf")
     ] = None,
-    duration: Annotated[float, typer.Option(help="Of the motion, in s.")] = 10.0,
+    duration: Annotated[float, typer.Option(help="Duration of the motion, in s.")] = 10.0,
     harmonics: Annotated[
-        int | None, typer.Option(help="Of the Fourier series, or moves; as many as stay below 2 Hz by default.", min=2)
+        int | None,
+        typer.Option(help="Harmonics of the Fourier series, or moves (default: as many as stay below 2 Hz).", min=2),
     ] = None,
     kind: Annotated[str, typer.Option(help="fourier (periodic) or quintic (from point to point).")] = "fourier",
     rate: Annotated[float, typer.Option(help="Samples per second.")] = 100.0,
@@ -41,7 +42,7 @@ def excite(
         typer.Option(metavar=NUMBERS, help="Limit: one value, or one per joint (default: the robot's)."),
     ] = None,
     acceleration: Annotated[
-        str | None, typer.Option(metavar=NUMBERS, help="Limit in rad/s^2 or m/s^2, one or one per joint.")
+        str | None, typer.Option(metavar=NUMBERS, help="Limit in rad/s^2 or m/s^2: one value, or one per joint.")
     ] = None,
     effort: Annotated[
         str | None,
@@ -63,7 +64,7 @@ def excite(
     start: Annotated[Path | None, typer.Option(metavar="CSV", help="Motion to improve, as written by -o.")] = None,
     count: Annotated[int, typer.Option(help="Motions to plan, the best first.", min=1)] = 1,
     seconds: Annotated[float, typer.Option(help="Time to spend on the search.")] = 40.0,
-    seed: Annotated[int, typer.Option(help="Of the random beginnings.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the random beginnings.")] = 0,
     force: Force = False,
 ) -> Page:
     """Plan a motion within the robot's limits from which its parameters can be identified."""

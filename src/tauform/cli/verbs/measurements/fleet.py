@@ -37,7 +37,7 @@ def fleet(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="DIR", help="Write tables (Parquet) and report.html.")
     ] = None,
-    scheduler: Annotated[str | None, typer.Option(metavar="ADDRESS", help="Of a scheduler of Dask.")] = None,
+    scheduler: Annotated[str | None, typer.Option(metavar="ADDRESS", help="Address of a scheduler of Dask.")] = None,
     workers: Annotated[int | None, typer.Option(help="Processes of this machine; 0 works in one.", min=0)] = None,
     sample: Annotated[int, typer.Option(help="Units that the model is chosen on.", min=1)] = 6,
     checkpoint: Annotated[

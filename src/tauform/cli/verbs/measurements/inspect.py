@@ -17,7 +17,7 @@ from tauform.cli.verb import verb
 def inspect(
     tell: ProgressDisplay,
     logs: Annotated[list[Path], typer.Argument(metavar="LOG", help="Recordings: .csv .npz .parquet .mat .db3 .mcap")],
-    topic: Annotated[str | None, typer.Option(metavar="TOPIC", help="Of a bag with several.")] = None,
+    topic: Annotated[str | None, typer.Option(metavar="TOPIC", help="Topic of a bag with several.")] = None,
 ) -> Page:
     """Look at logs: columns, rates, ranges, what each column likely holds, and the options that read it."""
     import tauform as tf
