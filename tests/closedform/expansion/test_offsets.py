@@ -8,6 +8,9 @@ import numpy as np
 import pytest
 
 import tauform as tf
+from tauform.closedform.expansion.estimate import terms_of_first
+from tauform.closedform.expansion.offsets import geometric_offsets, in_general_position, with_zeros
+from tauform.description.joint import Joint, Link
 
 QUARTER = np.pi / 2
 OFFSETS = (0.3, -0.7, 0.4, 0.9)
@@ -45,6 +48,31 @@ def test_offsets_raise_no_number_of_terms(model: tf.ClosedFormModel) -> None:
 def test_quarter_turns_and_straight_arms_stay_as_they_are() -> None:
     assert tf.derive(arm((QUARTER, -QUARTER, np.pi, 0.0))).coordinates.is_plain
     assert tf.derive(tf.load("kr6_r700")).coordinates.is_plain
+
+
+@pytest.mark.parametrize("n", [3, 4])
+def test_arms_in_general_position_gain_nothing_that_would_be_worth_a_count(n: int) -> None:
+    robot = in_space(n, np.random.default_rng(n))
+    assert in_general_position(robot)
+    absorbed = with_zeros(robot, np.array(geometric_offsets(robot)))
+    assert terms_of_first(absorbed, n) > 0.95 * terms_of_first(robot, n)
+    assert tf.derive(robot).coordinates.is_plain
+    # One right angle, one axis through another, or one slide, and terms are counted.
+    for entries in ({"alpha": QUARTER}, {"d": 0.0}, {"joint": "prismatic"}):
+        rows = [{"joint": "revolute", "a": 0.2, "alpha": 0.5, "d": 0.3, "theta": 0.4, **LINK} for _ in range(n)]
+        rows[-1] |= entries
+        assert not in_general_position(tf.Robot.from_dh(rows, "modified", name="special"))
+
+
+def in_space(n: int, rng: np.random.Generator) -> tf.Robot:
+    """Axes anywhere."""
+    placements = np.tile(np.eye(4), (n, 1, 1))
+    placements[:, :3, :3] = np.linalg.qr(rng.normal(size=(n, 3, 3)))[0]
+    placements[:, :3, :3] *= np.linalg.det(placements[:, :3, :3])[:, None, None]
+    placements[:, :3, 3] = rng.uniform(0.1, 0.5, (n, 3))
+    joints = tuple(Joint(f"joint{i}", "revolute", i - 1, placement) for i, placement in enumerate(placements))
+    links = tuple(Link(f"link{i}", tf.Inertia.of(1.0, inertia_about="com")) for i in range(n))
+    return tf.Robot("in space", joints, links, np.array([1.0, -2.0, -9.0]))
 
 
 def test_every_evaluation_counts_from_the_same_zeros(model: tf.ClosedFormModel, states: np.ndarray) -> None:

@@ -14,6 +14,7 @@ from math import pi
 import numpy as np
 
 from tauform.arrays import Array, read_only
+from tauform.description.joint_types import REVOLUTE
 from tauform.description.robot import Robot
 from tauform.portable.correct import arctan2
 from tauform.portable.products import norm, product
@@ -38,7 +39,8 @@ def fewest_terms(robot: Robot, fixed: Container[int], count: Count) -> Array:
     """
     offsets = np.array([0.0 if i in fixed else x for i, x in enumerate(geometric_offsets(robot))])
     plain = np.zeros(robot.n_bodies)
-    if not offsets.any():
+    # Counting takes as long as a derivation.
+    if not offsets.any() or (not fixed and in_general_position(robot)):
         return read_only(plain)
     fewest = count(with_zeros(robot, offsets))
     if fewest > MAX_SHARE_LEFT * count(robot):
@@ -50,6 +52,32 @@ def fewest_terms(robot: Robot, fixed: Container[int], count: Count) -> Array:
         if n_terms <= fewest:
             offsets, fewest = without, n_terms
     return read_only(offsets)
+
+
+def in_general_position(robot: Robot) -> bool:
+    """Whether no axis is parallel to the one before, at a right angle to it, or placed along an axis of their frames.
+
+    Few products vanish then, from whatever zeros joints are counted: about one term in a hundred per joint, far from
+    what is worth other zeros.
+    """
+    if not all(joint.type.is_angle for joint in robot.joints):
+        return False
+    for joint in robot.joints:
+        if joint.parent >= 0:
+            R, p = joint.parent_from_joint[:3, :3], joint.parent_from_joint[:3, 3]
+            a, c = _angles(joint.parent_from_joint)
+            # p with x at right angles to both axes, in the parent's frame and in the joint's own.
+            twist = product(product(_turn(-a), R), _turn(-c))
+            seen = product(_turn(-a), p)
+            entries = np.concatenate([seen, product(twist.T, seen)]) / norm(p) if p.any() else p
+            if min(np.abs(twist[1:, 1:]).min(), np.abs(entries).min()) <= MAX_ROUNDED_ZERO:
+                return False
+    return True
+
+
+def _turn(angle: float) -> Array:
+    """Rz(angle)."""
+    return REVOLUTE.motion(angle)[:3, :3]
 
 
 def with_zeros(robot: Robot, offsets: Array) -> Robot:
