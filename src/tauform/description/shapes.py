@@ -10,7 +10,7 @@ from tauform.description.values import Value
 
 @dataclass(frozen=True)
 class Box:
-    """Full lengths along x, y, z [m]."""
+    """A box, centred; full lengths along x, y, z [m]."""
 
     size: tuple[float, float, float]
 
@@ -25,7 +25,7 @@ class Cylinder:
 
 @dataclass(frozen=True)
 class Sphere:
-    """Centred [m]."""
+    """A ball, centred [m]."""
 
     radius: float
 

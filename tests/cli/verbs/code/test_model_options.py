@@ -5,28 +5,19 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import tauform as tf
+from cli.verbs.code.conftest import WriteLog
 from tauform.cli import main
 
 QUICK = ["--tolerance", "0", "--function", "gravity_torque"]
 
 
 @pytest.fixture
-def arm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def arm(write_log: WriteLog) -> Path:
     """arm.urdf and log.csv in the working folder."""
-    monkeypatch.chdir(tmp_path)
-    tf.planar_chain(2).save("arm.urdf")
-    robot = tf.load("arm.urdf")
-    t = np.arange(0.0, 10.0, 0.01)
-    phase, rate = np.outer(t, [2.0, 3.1]), np.array([2.0, 3.1])
-    q, qd, qdd = np.sin(phase), rate * np.cos(phase), -(rate**2) * np.sin(phase)
-    tau = tf.inverse_dynamics(robot, q, qd, qdd) + 0.2 * qd
-    tau += np.random.default_rng(0).normal(0, 1e-3, tau.shape)
-    np.savetxt("log.csv", np.column_stack([t, q, tau]), delimiter=",", header="t,q1,q2,tau1,tau2", comments="")
-    return tmp_path
+    return write_log(lambda qd: 0.2 * qd, 1e-3)
 
 
 def test_the_urdf_has_the_identified_dynamics_and_the_simulation_is_a_stage(

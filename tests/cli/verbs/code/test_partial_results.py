@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import tauform as tf
+from cli.verbs.code.conftest import WriteLog
 from tauform.cli import main
 from tauform.codegen.functions import FUNCTIONS
 from tauform.errors import IdentificationError
@@ -21,18 +22,9 @@ QUICK = ["--tolerance", "0", "--function", "gravity_torque,mass_matrix"]
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def place(write_log: WriteLog) -> Path:
     """arm.urdf and log.csv of an arm whose Coulomb friction builds up over a velocity."""
-    monkeypatch.chdir(tmp_path)
-    tf.planar_chain(2).save("arm.urdf")
-    robot = tf.load("arm.urdf")
-    t = np.arange(0.0, 10.0, 0.01)
-    phase, rate = np.outer(t, [2.0, 3.1]), np.array([2.0, 3.1])
-    q, qd, qdd = np.sin(phase), rate * np.cos(phase), -(rate**2) * np.sin(phase)
-    tau = tf.inverse_dynamics(robot, q, qd, qdd) + 0.2 * qd + 2.0 * np.tanh(qd / 0.5)
-    tau += np.random.default_rng(0).normal(0, 1e-2, tau.shape)
-    np.savetxt("log.csv", np.column_stack([t, q, tau]), delimiter=",", header="t,q1,q2,tau1,tau2", comments="")
-    return tmp_path
+    return write_log(lambda qd: 0.2 * qd + 2.0 * np.tanh(qd / 0.5), 1e-2)
 
 
 def failing(*_: object, **__: object) -> None:
