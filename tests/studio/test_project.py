@@ -12,6 +12,7 @@ import pytest
 
 import tauform as tf
 from command_flags import flags_of
+from studio.small_jobs import refusing, slow
 from tauform.errors import DescriptionError, RecordingError, TauformError
 from tauform.report.html.meshes import LinkMesh
 from tauform.studio.jobs import Job
@@ -67,17 +68,6 @@ def test_each_log_is_read_with_its_own_columns(tmp_path: Path) -> None:
     logs = {tmp_path / "a.csv": {}, tmp_path / "b.csv": chosen}
     found = read_logs(tf.load("two_link"), logs, lambda words: None)
     np.testing.assert_array_equal(found["a.csv"].tau, found["b.csv"].tau)
-
-
-def slow(seconds: float, tell: object) -> str:
-    assert callable(tell)
-    tell("half")
-    time.sleep(seconds)
-    return "result"
-
-
-def refusing(tell: object) -> None:
-    raise RecordingError("run.csv: no such column")
 
 
 def ended(job: Job) -> Job:
