@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
 import tauform as tf
 from sampling import representatives
 from tauform.codegen.candidates import MAX_SEARCHED_JOINTS
+from tauform.codegen.functions import FUNCTIONS
 from tauform.errors import GenerationError, ModelError
 
 MANY = tf.random_robot(400, seed=0)
@@ -27,6 +30,14 @@ def test_a_graph_that_grows_too_large_is_given_up(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("tauform.codegen.minimal.tracing.MAX_NODES", 300)
     with pytest.raises(GenerationError, match=r"mass_matrix of kr6_r700 takes more than .*tf\.mass_matrix"):
         tf.generate(tf.load("kr6_r700"), "mass_matrix")
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_what_a_refusal_advises_to_call_exists(function: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tauform.codegen.minimal.tracing.MAX_NODES", 20)
+    with pytest.raises(GenerationError, match=r"takes more than .* operations") as refusal:
+        tf.generate(tf.random_robot(6, seed=0), function)
+    assert [name for name in re.findall(r"tf\.(\w+)", str(refusal.value)) if not hasattr(tf, name)] == []
 
 
 def test_base_refuses_400_joints_at_once() -> None:

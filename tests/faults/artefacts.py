@@ -24,6 +24,7 @@ from tauform.codegen.runtime.cache import cached
 from tauform.files.checks import check_folder
 from tauform.files.manifest import JOURNAL, foreign_files, read_manifest
 from tauform.fleet.condensed import Plan, UnitLogs, Window
+from tauform.fleet.progress import Progress
 from tauform.fleet.store import Store
 from tauform.identification.motion.trajectory import Trajectory
 from tauform.identification.regression.evidence import Evidence
@@ -122,10 +123,12 @@ def artefacts() -> list[Artefact]:
         Artefact("folder of C with notes", "c", _write_c, notes=True),
         Artefact("folder of C of a fit", "fit_c", lambda place, v: fit(v).write_code(place / "fit_c"), takes_long=True),
         Artefact("folder of C of two tasks", "split_c", lambda place, v: split(v).write_c(place / "split_c")),
+        Artefact("folder of C as loops", "loops_c", _write_loops),
         *(_folder_of(target) for target in sorted(set(TARGETS) - {"c"})),
         Artefact("folder of figures", "figures", _add_figures),
         Artefact("folder of a fleet", "fleet", lambda place, v: fleet(v).save(place / "fleet")),
         Artefact("checkpoint of a fleet", "checkpoint.npz", _write_checkpoint),
+        Artefact("counters of a fleet", "fleet.prom", _write_counters),
         Artefact("file dropped onto the studio", "arm.urdf", _write_dropped),
         Artefact("folder of a model", "out", lambda place, v: whole(v).write(place / "out")),
     ]
@@ -210,6 +213,22 @@ def whole(version: int) -> tf.RobotModel:
 
 def _write_c(place: Path, version: int) -> None:
     tf.write_c(programs(version), place / "c", force=(place / "c" / "notes.txt").exists())
+
+
+def _write_loops(place: Path, version: int) -> None:
+    tf.write_c([looped(version)], place / "loops_c")
+
+
+@cache
+def looped(version: int) -> tf.LoopedProgram:
+    """Loops over bodies in place of a straight line."""
+    return tf.generate_loops(robot(version), "inverse_dynamics")
+
+
+def _write_counters(place: Path, version: int) -> None:
+    counts = Progress(10 + version, print, place / "fleet.prom")
+    # The same whenever it is written.
+    counts.write({f"more_{k}": k for k in range(2000)} | {"elapsed_seconds": version})
 
 
 def _write_urdf(place: Path, version: int) -> None:

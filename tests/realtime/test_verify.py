@@ -91,7 +91,7 @@ def test_bad_input_is_one_sentence(small: tf.Reduction) -> None:
     program = tf.generate(robot, "inverse_dynamics")
     with pytest.raises(ModelError, match="give it too"):
         tf.verify(program)
-    with pytest.raises(ModelError, match="at least 1"):
+    with pytest.raises(ModelError, match="n_states: expected 1 to"):
         tf.verify(program, robot, n_states=0)
     with pytest.raises(ModelError, match="run time"):
         tf.verify(tf.generate(robot, "inverse_dynamics", parameters="runtime"), robot)

@@ -199,9 +199,16 @@ def _too_long(problem: Problem, function: Function, operations: str) -> ProgramT
         "straight line",
         argument="robot",
         value=problem.robot,
-        remedy=f"{_loops(problem, function)}call the textbook function ({call(function.name)}), or generate for a part "
-        f"of the robot ({argument('tip')}, {argument('lock')})",
+        remedy=f"{_loops(problem, function)}{_textbook(function)}generate for a part of the robot ({argument('tip')}, "
+        f"{argument('lock')})",
     )
+
+
+def _textbook(function: Function) -> str:
+    """Advice to call the textbook function, where there is one."""
+    from tauform import textbook
+
+    return f"call the textbook function ({call(function.name)}), or " if hasattr(textbook, function.name) else ""
 
 
 def _loops(problem: Problem, function: Function) -> str:

@@ -66,7 +66,12 @@ def random_robot(
         industrial: twists of a quarter turn and offsets along x or z only, as most arms have, in place of
             arbitrary placements.
         drives: give the joints rotors, friction and limits.
+
+    Raises:
+        DescriptionError: a kind of joint that does not exist, or a chance that is none.
     """
+    if not 0 <= branching <= 1:
+        raise DescriptionError(f"random_robot: branching must be a chance from 0 to 1, not {branching:g}")
     rng = np.random.default_rng(seed)
     letters = _letters(kinds, rng)
     joints: list[Joint] = []

@@ -6,6 +6,7 @@ counts and a maximum. So the result is the same, to the bit, however the slices 
 
 from __future__ import annotations
 
+import math
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -37,6 +38,8 @@ STATES_PER_SLICE = 10_000
 # A task is so many slices: half a second of work, beside a millisecond that a scheduler spends on it.
 SLICES_PER_TASK = 200
 EXACT_TOLERANCE = 1e-9
+# Years of work on one core; beyond it, the list of tasks alone would fill the memory.
+MOST_STATES = 10**13
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -125,9 +128,12 @@ def verify(
         VerificationError: the compiled reference deviates from the textbook function.
         IdentificationError: the scheduler does not answer.
     """
+    if not 1 <= n_states <= MOST_STATES:
+        raise ModelError(f"n_states: expected 1 to {MOST_STATES:.0e}, got {n_states}")
+    # Nothing is above NaN, so every program would pass.
+    if tolerance is not None and not 0 < tolerance < math.inf:
+        raise ModelError(f"tolerance: expected a positive number, got {tolerance}")
     comparison = _comparison(program, robot, profile, tolerance, reference, seed)
-    if n_states < 1:
-        raise ModelError(f"n_states: expected at least 1, got {n_states}")
     # Rounded up: the last slice may be a part of one.
     n_slices = -(-n_states // STATES_PER_SLICE)
     firsts = range(0, n_slices, SLICES_PER_TASK)

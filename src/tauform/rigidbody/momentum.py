@@ -13,10 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tauform.arrays import AnyArray, Array
+from tauform.arrays import AnyArray, Array, joint_vector
 from tauform.description.robot import Robot
 from tauform.description.tree import Tree
-from tauform.errors import DescriptionError
+from tauform.errors import DescriptionError, ShapeError
 from tauform.rigidbody.drives import coupled_torque, has_coupled_inertia
 from tauform.rigidbody.friction import friction
 from tauform.rigidbody.gravity import gravity_torque
@@ -74,6 +74,13 @@ def momentum_observer(
             that is not given.
     """
     refuse_load(robot)
+    tau, integral, residual = (
+        joint_vector(values, robot.n_joints, name)
+        for values, name in ((tau, "tau"), (integral, "integral"), (residual, "residual"))
+    )
+    # Batches of them come from programs that are compared with this.
+    if not (np.isfinite(gain).all() and np.isfinite(period).all()):
+        raise ShapeError("momentum_observer: gain or period is not finite; give K [1/s] and seconds")
     drift = evaluate(
         robot,
         lambda q, qd: momentum_and_drift(robot.tree, q, qd)[1],

@@ -6,7 +6,9 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -84,6 +86,18 @@ def test_a_written_folder_passes_its_own_check(tmp_path: Path, target: str, name
     tf.write(wanted, tmp_path / "out", target=target, name="arm")
     printed = check(tmp_path / "out", target, "arm")
     assert all(program.name in printed for program in wanted)
+
+
+# Targets of builds, headers, words of languages, and beginnings of our own files' names.
+NAMES = ("test", "test rig", "all", "install", "stdint", "class", "main", "kernel", "std", "model", "aux", "7 axes")
+
+
+@pytest.mark.parametrize("case", representatives(product(TARGETS, NAMES), ("wasm", "test")), ids=" ".join)
+def test_a_robot_of_any_name_passes_the_check_of_every_target(tmp_path: Path, case: tuple[str, str]) -> None:
+    target, name = case
+    wanted = [replace(p, robot=name) for p in for_target(target, [tf.generate(SMALL, "gravity_torque")], SMALL)]
+    tf.write(wanted, tmp_path / "out", target=target)
+    assert "gravity_torque" in check(tmp_path / "out", target, backend(target).prefix(None, name))
 
 
 @pytest.mark.parametrize("name", representatives(ROBOTS, "tree", "loop", "kr6"))

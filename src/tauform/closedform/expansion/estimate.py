@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -64,6 +65,9 @@ def terms_of_first(robot: Robot, n: int, fixed: Mapping[int, float] = MappingPro
 
 def refuse_if_too_large(robot: Robot, memory_limit: float) -> None:
     """Raise ModelError for too many joints or an estimate above the limit; the message names the alternative."""
+    # Nothing is above NaN: it would lift the limit.
+    if math.isnan(memory_limit):
+        raise ModelError("derive: memory_limit must be a number of bytes, not nan", argument="memory_limit")
     if robot.n_bodies <= ALWAYS_FITS:
         return
     recursive = call("generate", "robot, 'inverse_dynamics'")

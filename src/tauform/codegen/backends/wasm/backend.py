@@ -29,7 +29,7 @@ class WebAssembly(Backend):
         setups = {program.setup.name for program in request.programs if program.setup is not None}
         programs = [with_names(whole(p), identifier) for p in request.programs if p.name not in setups]
         # The C's own test needs a C library; that of the module runs the same states.
-        code = {file: text for file, text in plain_c(request, inner).items() if not file.startswith("test_")}
+        code = {file: text for file, text in plain_c(request, inner).items() if file != f"test_{inner}.c"}
         facts = {
             "name": name,
             "inner": inner,
