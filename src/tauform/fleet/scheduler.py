@@ -45,7 +45,7 @@ def cluster(address: str | None, workers: int | None) -> Iterator[Any]:
         return
     count = workers or os.cpu_count() or 1
     with (
-        _safe_path(),
+        safe_path(),
         distributed.LocalCluster(
             # One thread each: work is NumPy on one core, and processes do not share its lock.
             n_workers=count,
@@ -61,15 +61,15 @@ def cluster(address: str | None, workers: int | None) -> Iterator[Any]:
 
 
 @contextmanager
-def _safe_path() -> Iterator[None]:
-    """Workers find no modules in the folder that this was started in, a stranger's perhaps."""
+def safe_path() -> Iterator[None]:
+    """Python that is started meanwhile finds no modules in the folder that one stands in, a stranger's perhaps."""
     before = os.environ.get("PYTHONSAFEPATH")
     os.environ["PYTHONSAFEPATH"] = "1"
     try:
         yield
     finally:
         if before is None:
-            del os.environ["PYTHONSAFEPATH"]
+            os.environ.pop("PYTHONSAFEPATH", None)
         else:
             os.environ["PYTHONSAFEPATH"] = before
 

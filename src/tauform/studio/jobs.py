@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from typing import Any
 
 from tauform.errors import TauformError
+from tauform.fleet.scheduler import safe_path
 
 
 @dataclass
@@ -36,13 +36,12 @@ class Job:
     def start(cls, title: str, function: Callable[..., Any], *arguments: Any) -> Job:
         """Run `function(*arguments, tell)` in a fresh process; both must be importable and picklable."""
         job = cls(title)
-        # Python would look for its own modules in the folder that the studio was started in, a stranger's perhaps.
-        os.environ.setdefault("PYTHONSAFEPATH", "1")
         # a fork would copy the server's threads and sockets
         context = multiprocessing.get_context("spawn")
         job._receiver, sender = context.Pipe(duplex=False)
         job._process = context.Process(target=_work, args=(sender, function, arguments), daemon=True)
-        job._process.start()
+        with safe_path():
+            job._process.start()
         # Only the child holds it now, so that its death is an end of file here.
         sender.close()
         return job
