@@ -10,6 +10,7 @@ from tauform.arrays import AnyArray, Array
 
 # Products of more numbers than this are summed one inner index at a time: all at once would not fit the cache.
 _AT_ONCE = 1 << 14
+_ROWS_AT_ONCE = 1024
 
 
 def product(A: AnyArray, B: AnyArray) -> AnyArray:
@@ -53,20 +54,30 @@ def gram_matrix(A: Array) -> Array:
     A is cut into summands of so few bits that BLAS makes no rounding error in their products, whatever order it sums in
     and however it fuses; what is rounded is the sum of these products, here.
     """
-    # Slices of so few bits that their products sum up without any rounding: then BLAS may take any order.
-    first, second, third = _slices(A, bits=(53 - len(A).bit_length()) // 2)
-    larger, smaller = first.T @ second, first.T @ third
+    # Summands of so few bits that their products sum up without any rounding: then BLAS may take any order.
+    bits = (53 - len(A).bit_length()) // 2
+    _, exponents = np.frexp(np.maximum(A.max(axis=0, initial=0.0), -A.min(axis=0, initial=0.0)))
+    # Powers of two, counted from the largest number of the column: dividing and rounding by them is exact.
+    units = [np.ldexp(1.0, exponents - k * bits) for k in range(1, 4)]
+    smaller, middle, larger, largest = np.zeros((4, A.shape[1], A.shape[1]))
+    # Rows that stay in the cache with their summands; sums of exact products are exact, however they are parted.
+    for start in range(0, len(A), _ROWS_AT_ONCE):
+        first, second, third = _summands(A[start : start + _ROWS_AT_ONCE], units)
+        smaller += first.T @ third
+        middle += second.T @ second
+        larger += first.T @ second
+        largest += first.T @ first
     # the smallest first
-    return (smaller + smaller.T + second.T @ second) + (larger + larger.T) + first.T @ first
+    return (smaller + smaller.T + middle) + (larger + larger.T) + largest
 
 
-def _slices(A: Array, bits: int) -> list[Array]:
-    """Three summands of A, each of so many bits, counted from the largest number of the column."""
-    _, exponents = np.frexp(np.abs(A).max(axis=0, initial=0.0))
-    slices, rest = [], A
-    for k in range(1, 4):
-        # A power of two: dividing and rounding by it is exact.
-        unit = np.ldexp(1.0, exponents - k * bits)
-        slices.append(np.rint(rest / unit) * unit)
-        rest = rest - slices[-1]
-    return slices
+def _summands(A: Array, units: list[Array]) -> list[Array]:
+    """Summands of A, each a multiple of its unit."""
+    summands, rest = [], np.array(A)
+    for unit in units:
+        own = rest / unit
+        np.rint(own, out=own)
+        own *= unit
+        rest -= own
+        summands.append(own)
+    return summands

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from tauform.arrays import Array
 from tauform.codegen.program.program import BINARY, FUNCTIONS, Op, Program
 from tauform.codegen.pruning.sensitivity import Sensitivity
@@ -62,9 +64,9 @@ def moves(program: Program, linear: Sensitivity, error: Array) -> Iterator[Move]
         if instruction.op in (Op.ADD, Op.SUBTRACT):
             for place, summand in enumerate(instruction.args):
                 # Leaving out b of a - b adds b.
-                sign = 1.0 if instruction.op is Op.SUBTRACT and place == 1 else -1.0
-                saved = 1 + _freed(program, uses, summand)
-                yield Move(k, place, 0.0, saved, (sign * slope) * linear.values[summand])
+                lost = slope * linear.values[summand]
+                change = lost if instruction.op is Op.SUBTRACT and place == 1 else np.negative(lost, out=lost)
+                yield Move(k, place, 0.0, 1 + _freed(program, uses, summand), change)
         size = float((slope * slope).sum())
         if size > 0:  # the number that fits best, given the error already there
             number = float((slope * (slope * linear.values[k] - error)).sum()) / size
@@ -74,12 +76,12 @@ def moves(program: Program, linear: Sensitivity, error: Array) -> Iterator[Move]
 def _freed(program: Program, uses: Counter[int], value: int, gone: int = 1) -> int:
     """Cost of what falls away when some uses of a value go."""
     # Lost as often as it is read: then it is computed for nobody.
-    lost = Counter({value: gone - 1})
+    lost = {value: gone - 1}
     total = 0
     stack = [value]
     while stack:
         k = stack.pop()
-        lost[k] += 1
+        lost[k] = lost.get(k, 0) + 1
         if lost[k] == uses[k]:
             total += COST.get(program.instructions[k].op, 0)
             stack.extend(program.instructions[k].args)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from math import sqrt
 
 import numpy as np
@@ -73,6 +74,17 @@ class PruningTask:
         # What is no number may be none for the way it was computed.
         failed = (errors > (1 + ROUNDING) * tolerance) & (errors < ERROR_OF_NO_NUMBER)
         return int(np.count_nonzero(failed)) > self.allowed
+
+    def better(self, program: Program, rung: Rung) -> Rung:
+        """The program where its error is smaller than that of a rung, else the rung."""
+        few, limit = rung.hardest, self.reached(rung)
+        results = flat_results(program, [s[few] for s in self.states])
+        n_failed = np.count_nonzero(weighed(results, self.expected[few], self.weights[few]) >= limit)
+        # np.quantile lies at least at the error that so many reach: the other states need not be tried.
+        if n_failed >= len(self.expected) - int(self.confidence * (len(self.expected) - 1)):
+            return rung
+        tried = Rung.of(program, self)
+        return tried if self.reached(tried) < limit else rung
 
     def errors_within(self, program: Program, tolerance: float) -> Array | None:
         """(N,) errors of a program that stays within a tolerance, None for one that does not."""
@@ -172,6 +184,12 @@ class Rung:
         """The program, tried at all states."""
         return cls(program, task.errors(program))
 
+    @cached_property
+    def hardest(self) -> NDArray[np.int64]:
+        """The states with the largest errors, where most programs that fail do so."""
+        # Stable: those of equal error keep their order on every machine.
+        return np.argsort(-self.errors, kind="stable")[:HARDEST_STATES]
+
 
 def _step(rung: Rung, task: PruningTask, tolerance: float) -> Rung | None:
     """A smaller program within the tolerance, or None."""
@@ -193,12 +211,10 @@ def _step(rung: Rung, task: PruningTask, tolerance: float) -> Rung | None:
     ranked.sort(key=lambda item: item[0])
     room = present + MAX_SHARE_OF_ERROR_LEFT * max(tolerance - present, 0.0)
     several = _fitting([move for _, after, move in ranked if after <= room], error, task, room)
-    # Most programs that fail do so at the hardest states. Stable: those of equal error keep their order everywhere.
-    hardest = np.argsort(-rung.errors, kind="stable")[:HARDEST_STATES]
-    near = Retrace.of(program, [s[hardest] for s in task.states])
+    near = Retrace.of(program, [s[rung.hardest] for s in task.states])
     # Several moves at once while there is room, single ones near the tolerance, where predictions no longer add up.
     for chosen in ([several] if len(several) > 1 else []) + [[move] for _, _, move in ranked[:MAX_SINGLE_MOVES]]:
-        if task.refuses(near.results(chosen), hardest, tolerance):
+        if task.refuses(near.results(chosen), rung.hardest, tolerance):
             continue
         smaller = _applied(program, chosen)
         # Folding may cost as much elsewhere as a move saves; the condition asks fewer states than the errors.
@@ -237,24 +253,22 @@ def refitted(rung: Rung, task: PruningTask) -> Rung:
     for _ in range(REFIT_STEPS):
         program = rung.program
         error = ((flat_results(program, states) - expected) * weights).T
-        slopes = sensitivity(program, states, weights).slopes
-        places = {
-            k: slope
-            for k, (instruction, slope) in enumerate(zip(program.instructions, slopes, strict=True))
-            if instruction.op is Op.CONSTANT and slope is not None
-        }
+        slopes = sensitivity(program, states, weights, wanted={Op.CONSTANT}).slopes
+        places = {k: slope for k, slope in enumerate(slopes) if slope is not None}
         # A program without constants has nothing to fit.
         if not places:
             break
         numbers = np.array([program.instructions[k].number for k in places])
         # Columns by relative change of each number, which makes them comparable.
-        J = np.stack([slope.ravel() for slope in places.values()], axis=1) * numbers
-        products = gram_matrix(np.column_stack([J, error.ravel()]))
+        columns = [slope.ravel() * number for slope, number in zip(places.values(), numbers, strict=True)]
+        products = gram_matrix(np.stack([*columns, error.ravel()]).T)
         # Of several dampings that one wins which lowers the error of all states, not the linear prediction.
         steps = [_damped(products, damping) for damping in REFIT_DAMPINGS]
         changes = [dict(zip(places, (numbers * (1 - x)).tolist(), strict=True)) for x in steps]
-        fitted = min((Rung.of(rewritten(program, {}, change), task) for change in changes), key=task.reached)
-        if task.reached(fitted) >= task.reached(rung):
+        fitted = rung
+        for change in changes:
+            fitted = task.better(rewritten(program, {}, change), fitted)
+        if fitted is rung:
             break
         rung = fitted
     return rung

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,12 +26,15 @@ class Sensitivity:
     slopes: list[Array | None]
 
 
-def sensitivity(program: Program, states: list[Array], weights: Array) -> Sensitivity:
+def sensitivity(
+    program: Program, states: list[Array], weights: Array, wanted: Container[Op] = frozenset(Op)
+) -> Sensitivity:
     """Linearise a program.
 
     Args:
         states: for each input port (N, size).
         weights: (N, m) factor of each result at each state.
+        wanted: operations whose slopes are asked for; others are dropped as soon as they have been passed on.
     """
     # All values are kept: slopes need what each operation read.
     values = program.values(states)
@@ -46,6 +50,8 @@ def sensitivity(program: Program, states: list[Array], weights: Array) -> Sensit
         slope = slopes[k]
         if slope is not None:
             _spread(program.instructions[k], k, slope, values, slopes)
+            if program.instructions[k].op not in wanted:
+                slopes[k] = None
     return Sensitivity(values, slopes)
 
 
