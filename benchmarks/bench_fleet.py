@@ -87,15 +87,18 @@ def _faults(fleet: tf.FleetFit, truth: list[dict[str, Any]]) -> Iterator[Row]:
         fit = fleet.units[unit["unit"]]
         seeded[unit["fault"]] += 1
         found[unit["fault"]] += fit.is_deviating or unit["unit"] in changed
-        rightly = fit.cause is not None and fit.cause.name == unit["fault"] and unit["joint"] - 1 in (
-            *fit.cause.joints, *([unit["joint"] - 1] if fit.cause.name == "payload" else ())
-        )  # fmt: skip
-        # Wear is named by a step of that joint's friction.
-        named[unit["fault"]] += rightly or (unit["fault"] == "drift" and unit["unit"] in changed)
+        named[unit["fault"]] += fit.cause is not None and _rightly(fit.cause, unit)
     for fault in sorted(seeded.keys() - {""}):
         note = f"of {seeded[fault]} seeded; {named[fault]} named rightly"
         yield Row(f"found: {fault}", float(found[fault]), None, "-", unit="units", note=note)
     yield Row("false alarms", float(found[""]), None, "-", unit="units", note=f"of {seeded['']} healthy")
+
+
+def _rightly(cause: Any, unit: dict[str, Any]) -> bool:
+    """Whether a cause is the fault that was seeded, at its joint."""
+    # Wear is friction that rises from shift to shift.
+    name, course = ("friction", "drift") if unit["fault"] == "drift" else (unit["fault"], "constant")
+    return (cause.name, cause.course) == (name, course) and (name == "payload" or unit["joint"] - 1 in cause.joints)
 
 
 if __name__ == "__main__":

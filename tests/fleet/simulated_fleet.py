@@ -15,12 +15,12 @@ SPREAD = 0.02
 NOISE = 0.01
 
 
-def arm(seed: int, **faults: float) -> tf.Robot:
-    """A unit: links and friction with a spread; `friction` scales it, `payload` is a mass left at the tool [kg]."""
+def arm(seed: int, **faults: Any) -> tf.Robot:
+    """A unit: links and friction with a spread; `friction` scales it, `payload` [kg] is left at the tool."""
     robot, rng = tf.load("two_link"), np.random.default_rng(seed)
     values = np.array(robot.parameters) * (1 + SPREAD * rng.normal(size=robot.layout.n))
     friction = np.array([[2.0, 1.0], [3.0, 1.5]]) * (1 + SPREAD * rng.normal(size=(2, 2)))
-    robot.layout.by_joint(values)[:, 1:3] = friction * faults.get("friction", 1.0)
+    robot.layout.by_joint(values)[:, 1:3] = friction * np.reshape(faults.get("friction", 1.0), (-1, 1))
     unit = robot.with_parameters(values)
     return unit.with_payload(tf.Inertia.of(faults["payload"])) if "payload" in faults else unit
 

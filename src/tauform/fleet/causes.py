@@ -1,22 +1,25 @@
-"""Causes: which fault explains best why a unit deviates: friction, gain or sensor, payload, exchanged columns.
+"""Causes: which fault explains best why a unit deviates, and since when: friction, gain, offset, payload, exchange.
 
-A healthy unit has values x ~ N(mu, T), so that its weighted rows leave r = y - A mu ~ N(0, S) with S = I + A T A^T. A
-fault adds D b along known columns D; generalized least squares give b, its covariance, and how much of r it explains.
+A healthy unit has values x ~ N(mu, M + T), mu known to M, so that its weighted rows leave r = y - A mu ~ N(0, S) with
+S = I + A (M + T) A^T. A fault adds D b along known columns D; generalized least squares give b, its covariance, and how
+much of r it explains.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
-from scipy import stats
+from scipy import special
 
 from tauform.arrays import Array
 from tauform.closedform.threads import on_one_thread
 from tauform.fleet.condensed import Plan
+from tauform.fleet.courses import CONSTANT, DRIFT, STEP, Course, faults_of
+from tauform.fleet.reference import Reference
 from tauform.fleet.summary import UnitSummary
-from tauform.fleet.trends import load_directions
 
 # An exchange of columns has the size 1; further off it is no exchange.
 MAX_SWAP_OFF = 0.3
@@ -29,11 +32,16 @@ class Cause:
     """A fault that would explain a unit.
 
     Attributes:
-        name: "friction", "gain", "payload" or "swap".
+        name: "friction", "gain", "offset", "payload" or "swap".
         joints: of the robot, counted from 0.
-        size: relative change of the friction or the gain, mass of the payload [kg], 1 for columns that are exchanged.
+        size: relative change of the friction or the gain, torque of an offset, mass of the payload [kg], 1 for columns
+            that are exchanged.
         deviation: standard deviation of the size.
         p_value: probability that a healthy unit looks as much like it; one of many causes that were tried.
+        course: "constant" in all recordings, a "step" between two of them, or a "drift" from the first to the last.
+        at: start of the first recording with the fault [s].
+        surprise: how much it explains, as -log of the chance where the spread of the fleet is known exactly; causes
+            are ranked by it.
     """
 
     name: str
@@ -41,14 +49,20 @@ class Cause:
     size: float
     deviation: float
     p_value: float
+    course: str = CONSTANT
+    at: float = 0.0
+    surprise: float = 0.0
 
     def __str__(self) -> str:
         where = "all joints" if len(self.joints) > 2 else " and ".join(f"joint {j + 1}" for j in self.joints)
+        when = f" since {self.at:g} s" if self.course == STEP else ", drifting" if self.course == DRIFT else ""
         if self.name == "payload":
-            return f"payload {self.size:+.2f} kg"
+            return f"payload {self.size:+.2f} kg{when}"
         if self.name == "swap":
             return f"torques of {where} exchanged"
-        return f"{self.name} of {where} {100 * self.size:+.0f} %"
+        if self.name == "offset":
+            return f"offset of {where} {self.size:+.3g} N m or N{when}"
+        return f"{self.name} of {where} {100 * self.size:+.0f} %{when}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,64 +72,121 @@ class _Hypothesis:
     name: str
     joints: tuple[int, ...]
     directions: Array
+    course: str = CONSTANT
+    at: float = 0.0
+    n_tried: int = 1
+
+
+@dataclass(frozen=True, eq=False)
+class _Healthy:
+    """What a healthy unit leaves: A, r, and S as a Cholesky factor."""
+
+    A: Array
+    left: Array
+    root: tuple[Array, bool]
+    reference: Reference
+
+    @classmethod
+    def of(cls, table: Array, reference: Reference) -> _Healthy:
+        p = len(reference.mean)
+        A, left = table[:, :p], table[:, -1] - table[:, :p] @ reference.mean
+        # S = I + A (M + T) A^T
+        spread = reference.uncertainty + np.diag(reference.between**2)
+        return cls(A, left, scipy.linalg.cho_factor(np.eye(len(A)) + A @ spread @ A.T), reference)
+
+    def solved(self, D: Array) -> Array:
+        """S^-1 D."""
+        found: Array = scipy.linalg.cho_solve(self.root, D)
+        return found
+
+    def freedom(self, weights: Array, variance: float) -> float:
+        """Degrees of freedom of a variance that the spread between units is a part of (Satterthwaite 1946).
+
+        Args:
+            weights: h of a size b = h^T r.
+            variance: of that size, h^T S h.
+        """
+        # Spreads of one group are known from each other, so that their errors add up.
+        parts = (self.A.T @ weights) ** 2 * self.reference.between**2 / np.sqrt(self.reference.freedom)
+        return float(variance / max(float(parts.sum()), 1e-300)) ** 2
 
 
 @on_one_thread
-def causes(summary: UnitSummary, mean: Array, between: Array, plan: Plan) -> list[Cause]:
+def causes(summary: UnitSummary, reference: Reference, plan: Plan) -> list[Cause]:
     """All faults that were tried, most likely first; probabilities include that many were tried."""
-    p, table = len(mean), summary.table
-    A, left = table[:, :p], table[:, -1] - table[:, :p] @ mean
-    # S = I + A T A^T
-    root = scipy.linalg.cho_factor(np.eye(len(A)) + (A * between**2) @ A.T)
-    tried = hypotheses(plan)
-    found = [cause for fault in tried if (cause := _tested(fault, table, left, root, len(tried))) is not None]
-    # One that takes a few numbers must not lose against one of many only by counting: chance decides.
-    return sorted(found, key=lambda cause: cause.p_value)
+    healthy = _Healthy.of(summary.table, reference)
+    width = summary.table.shape[1] - 1
+    always, later = _always(plan, width), _later(plan, width, summary.courses)
+    found = []
+    # Two families of the same weight: a unit with many recordings must not lose faults that it always had.
+    for family in filter(None, (always, later)):
+        count = 2 * sum(fault.n_tried for fault in family)
+        ends = np.cumsum([fault.directions.shape[1] for fault in family])
+        # All columns at once: one solution with S for all faults.
+        D = summary.table[:, :-1] @ np.concatenate([fault.directions for fault in family], axis=1)
+        parts = zip(np.split(D, ends[:-1], axis=1), np.split(healthy.solved(D), ends[:-1], axis=1), strict=True)
+        tested = (_tested(fault, *part, healthy, count) for fault, part in zip(family, parts, strict=True))
+        found += [cause for cause in tested if cause is not None]
+    return sorted(found, key=lambda cause: -cause.surprise)
 
 
-def _tested(fault: _Hypothesis, table: Array, left: Array, root: tuple[Array, bool], count: int) -> Cause | None:
-    D = table[:, :-1] @ fault.directions
+def _tested(fault: _Hypothesis, D: Array, solved: Array, healthy: _Healthy, count: int) -> Cause | None:
+    """A fault with its columns D and S^-1 D; None where the unit does not show it."""
     # What the motion does not show of a fault is left out of it; without its first direction nothing is left.
     size = np.linalg.norm(D, axis=0)
     shown = size > MIN_SHOWN * max(float(size.max()), 1e-300)
     if not shown[0]:
         return None
-    D, size = D[:, shown], size[shown]
-    solved = scipy.linalg.cho_solve(root, D)
+    D, size, solved = D[:, shown], size[shown], solved[:, shown]
     normal = D.T @ solved
     # Of unit columns: a kilogram and a kilogram metre are not comparable.
     covariance = np.linalg.pinv(normal / np.outer(size, size), rcond=MIN_SHOWN, hermitian=True) / np.outer(size, size)
-    b = covariance @ (solved.T @ left)
+    b = covariance @ (solved.T @ healthy.left)
     # Columns are exchanged or they are not: half of it is something else.
     if fault.name == "swap" and abs(b[0] - 1) > MAX_SWAP_OFF:
         return None
-    explained = float(b @ normal @ b)
+    explained, k = float(b @ normal @ b), len(b)
+    freedom = healthy.freedom(solved @ covariance[:, 0], float(covariance[0, 0]))
     # A survival function that underflows to zero would make all grave faults alike: it stops at the smallest number.
-    p_value = min(1.0, count * max(float(stats.chi2.sf(explained, len(b))), 1e-300 / max(explained, 1.0)))
-    return Cause(fault.name, fault.joints, float(b[0]), float(np.sqrt(covariance[0, 0])), p_value)
+    chance = max(float(special.fdtrc(k, min(freedom, 1e9), explained / k)), 1e-300 / max(explained, 1.0))
+    # -log of the tail of chi-squared, for large numbers: few units must not turn the order of causes.
+    half = max(explained, 1.0) / 2
+    surprise = half - (k / 2 - 1) * float(np.log(half)) + float(special.gammaln(k / 2)) - float(np.log(fault.n_tried))
+    deviation = float(np.sqrt(covariance[0, 0]))
+    p_value = min(1.0, count * chance)
+    return Cause(fault.name, fault.joints, float(b[0]), deviation, p_value, fault.course, fault.at, surprise)
 
 
-def hypotheses(plan: Plan) -> list[_Hypothesis]:
-    """Friction and gain of each joint, a payload, exchanged torques of each pair."""
+def _always(plan: Plan, width: int) -> list[_Hypothesis]:
+    """What may be wrong in all recordings: friction and gain of each joint, a payload, exchanged torques of a pair."""
     n, p = len(plan.weights), len(plan.values)
-    width = p + n * n
-    found = [_Hypothesis("gain", (j,), _place(width, {p + n * j + j: 1.0})) for j in range(n)]
+    found = []
+    for fault in faults_of(plan):
+        # Offsets of healthy units differ as they like; one that stays is a value like any other.
+        if fault.name != "offset":
+            directions = np.zeros((width, fault.directions.shape[1]))
+            directions[:p] = fault.directions[:p]
+            for j in fault.joints:
+                directions[p + n * j : p + n * j + n] = fault.directions[p:]
+            found.append(_Hypothesis(fault.name, fault.joints, directions))
     # All at once: another unit of torque, or a supply that gives less.
     found.append(_Hypothesis("gain", tuple(range(n)), _place(width, {p + n * j + j: 1.0 for j in range(n)})))
-    kinds = plan.source.design.kinds
-    for j in range(n):
-        # All friction of a joint by the same share.
-        own = {k: plan.values[k] for k, (kind, joints) in enumerate(kinds) if kind in ("Fv", "Fc") and joints == (j,)}
-        if any(own.values()):
-            found.append(_Hypothesis("friction", (j,), _place(width, own)))
-    load = load_directions(plan)
-    if load.any():
-        found.append(_Hypothesis("payload", (), np.concatenate([load, np.zeros((n * n, load.shape[1]))])))
     # Joint i shows the torque of joint k instead of its own, and the other way round.
     pairs = [(i, k) for i in range(n) for k in range(i + 1, n)]
     for i, k in pairs:
         exchange = {p + n * i + k: 1.0, p + n * i + i: -1.0, p + n * k + i: 1.0, p + n * k + k: -1.0}
         found.append(_Hypothesis("swap", (i, k), _place(width, exchange)))
+    return found
+
+
+def _later(plan: Plan, width: int, courses: Sequence[Course]) -> list[_Hypothesis]:
+    """What may have come with time."""
+    first, found = len(plan.values) + len(plan.weights) ** 2, []
+    for own in courses:
+        directions = np.zeros((width, len(own.columns)))
+        for k, column in enumerate(own.columns):
+            directions[first + column, k] = 1.0
+        found.append(_Hypothesis(own.name, own.joints, directions, own.course, own.at, own.n_tried))
     return found
 
 

@@ -1,8 +1,7 @@
 """Units beside the fleet: a hierarchical estimate, and who deviates by how much.
 
-Unit u has values x_u with covariance C_u from its own logs. Values differ between units: x_u ~ N(mu, T). The mean mu
-and the spread T are found from all units (method of moments), and what a unit's motion leaves open is taken from the
-fleet: posterior precision = C_u^-1 + T^-1.
+What a unit's motion leaves open is taken from the fleet: posterior precision = C_u^-1 + T^-1. It deviates where the
+other units, of which it is none, do not explain it.
 """
 
 from __future__ import annotations
@@ -13,17 +12,16 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from tauform.arrays import Array
+from tauform.arrays import AnyArray, Array
 from tauform.fleet.causes import Cause, causes
 from tauform.fleet.condensed import Plan
+from tauform.fleet.reference import FEWEST_UNITS, Peers, Reference, alone
 from tauform.fleet.summary import UnitSummary
 
-# Of all units of a healthy fleet, the share that is called deviating by chance.
+# Probability that any unit of a healthy fleet is called deviating by chance.
 FALSE_ALARM = 0.01
-# Spread of values between units, relative to their fleet value, that is never taken to be smaller: no two are alike.
-LEAST_SPREAD = 0.005
-# Units that a spread is estimated from at least; fewer take the least one.
-FEWEST_UNITS = 4
+# Passes in which it settles who is healthy.
+N_PASSES = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,10 +32,11 @@ class UnitFit:
         values: (p,) shrunk towards the fleet where its own logs leave a value open.
         deviations: (p,) standard deviations of these.
         from_logs: (p,) share of each value that the unit's own logs decide, 0 to 1.
-        z: (p,) deviation from the fleet, in standard deviations of what a healthy unit shows.
+        z: (p,) deviation from the other units, in standard deviations of what a healthy unit shows.
         error: of its own values on its logs, RMS error over RMS torque.
         fleet_error: the same of the fleet's values.
-        p_value: probability of a deviation as large in a healthy unit, all values together.
+        p_value: probability of a deviation as large in a healthy unit, all values together; 1 in fleets of fewer than
+            three units.
         is_deviating: whether it deviates at the stated rate of false alarms.
         cause: the fault that explains the deviation best, where it deviates.
     """
@@ -60,51 +59,36 @@ class UnitFit:
         return [(names[k], float(self.z[k])) for k in order]
 
 
-@dataclass(frozen=True, eq=False)
-class Spread:
-    """The fleet: (p,) mean of the values and standard deviation between units."""
-
-    mean: Array
-    between: Array
-
-
-def compare_units(plan: Plan, units: Sequence[UnitSummary]) -> tuple[Spread, list[UnitFit]]:
-    """The fleet's spread, and every unit beside it, most deviating first."""
-    spread = _spread(plan, units)
-    # Bonferroni over the units: the rate of false alarms is that of the whole fleet.
-    alarms = FALSE_ALARM / max(1, len(units))
-    fits = [_beside(unit, spread, plan, alarms) for unit in units]
-    return spread, sorted(fits, key=lambda fit: fit.p_value)
-
-
-def _spread(plan: Plan, units: Sequence[UnitSummary]) -> Spread:
-    """Median of the units and their spread beyond what noise explains; robust: a few faulty units do not widen it."""
-    values, variances = np.array([u.values for u in units]), np.array([np.diag(u.covariance) for u in units])
-    least = LEAST_SPREAD * np.abs(plan.values)
-    # A spread of three numbers is a guess: the fleet's values and the least spread stand in.
+def compare_units(plan: Plan, units: Sequence[UnitSummary]) -> tuple[Reference, list[UnitFit]]:
+    """The fleet, and every unit beside it, most deviating first."""
     if len(units) < FEWEST_UNITS:
-        return Spread(plan.values, least)
-    # A median weighs units whose logs leave a value open as much as others: these are left out of it.
-    known = variances <= 4 * np.median(variances, axis=0)
-    mean = np.array([np.median(values[known[:, k], k]) for k in range(values.shape[1])])
-    scatter = np.array([stats.median_abs_deviation(values[known[:, k], k], scale="normal") for k in range(len(mean))])
-    # Seen scatter = spread between units + noise of the estimates; below zero noise explains all of it.
-    between = np.sqrt(np.maximum(scatter**2 - np.median(variances, axis=0), 0.0))
-    return Spread(mean, np.maximum(between, least))
+        return alone(plan), [_beside(unit, alone(plan), alone(plan), plan, alarms=0.0) for unit in units]
+    faulty: AnyArray = np.zeros(len(units), dtype=bool)
+    for _ in range(N_PASSES):
+        peers = Peers(plan, units, faulty)
+        fleet = peers.fleet
+        # Bonferroni over the units: the rate of false alarms is that of the whole fleet.
+        alarms = FALSE_ALARM / len(units)
+        fits = [_beside(unit, fleet, peers.beside(k), plan, alarms) for k, unit in enumerate(units)]
+        found = np.array([fit.is_deviating for fit in fits])
+        # Who deviates hides others like him, where he was taken for healthy.
+        if not (found & peers.healthy & ~faulty).any():
+            break
+        faulty |= found
+    return fleet, sorted(fits, key=lambda fit: fit.p_value)
 
 
-def _beside(unit: UnitSummary, spread: Spread, plan: Plan, alarms: float) -> UnitFit:
-    x, C, T = unit.values, unit.covariance, spread.between**2
+def _beside(unit: UnitSummary, fleet: Reference, others: Reference, plan: Plan, alarms: float) -> UnitFit:
+    x, C, T = unit.values, unit.covariance, fleet.between**2
     # x_u = mu + T (C + T)^-1 (x - mu): the unit's own word counts by how much more it knows than the fleet
     # gain = T (C + T)^-1; both are symmetric, so solving and transposing avoids an inverse.
     gain = np.linalg.solve(C + np.diag(T), np.diag(T)).T
-    values = spread.mean + gain @ (x - spread.mean)
+    values = fleet.mean + gain @ (x - fleet.mean)
     covariance = np.diag(T) - gain @ np.diag(T)
-    z = (x - spread.mean) / np.sqrt(np.maximum(np.diag(C) + T, 1e-300))
-    faults = causes(unit, spread.mean, spread.between, plan)
-    # Each value is tested, and each known fault: the smallest probability counts for all of them (Bonferroni).
-    by_value = 2 * float(stats.norm.sf(np.abs(z).max()))
-    p_value = min(1.0, 2 * len(z) * by_value, *(2 * fault.p_value for fault in faults))
+    z, by_value = _deviations(unit, others)
+    faults = causes(unit, others, plan) if alarms else []
+    # Values and known faults: the smallest probability counts for both (Bonferroni).
+    p_value = min([1.0, 2 * by_value, *(2 * fault.p_value for fault in faults)]) if alarms else 1.0
     is_deviating = p_value < alarms
     return UnitFit(
         unit=unit.unit,
@@ -114,8 +98,18 @@ def _beside(unit: UnitSummary, spread: Spread, plan: Plan, alarms: float) -> Uni
         from_logs=np.clip(np.diag(gain), 0.0, 1.0),
         z=z,
         error=unit.error(values),
-        fleet_error=unit.error(spread.mean),
+        fleet_error=unit.error(fleet.mean),
         p_value=p_value,
         is_deviating=is_deviating,
         cause=faults[0] if is_deviating and faults else None,
     )
+
+
+def _deviations(unit: UnitSummary, others: Reference) -> tuple[Array, float]:
+    """(p,) z of each value, and the probability of the least likely one, all values considered."""
+    T = others.between**2
+    variance = np.maximum(np.diag(unit.covariance) + np.diag(others.uncertainty) + T, 1e-300)
+    # Of the variance only T is a guess: Satterthwaite's degrees of freedom, T known with its own.
+    freedom = others.freedom * (variance / np.maximum(T, 1e-300)) ** 2
+    z = (unit.values - others.mean) / np.sqrt(variance)
+    return z, len(z) * 2 * float(stats.t.sf(np.abs(z), np.clip(freedom, 1.0, 1e9)).min())

@@ -13,6 +13,7 @@ from tauform.archives import unpacked as unpacked_arrays
 from tauform.arrays import AnyArray, Array
 from tauform.description.robot import Robot
 from tauform.fleet.dataset import LogFile
+from tauform.fleet.noise import noise_of
 from tauform.identification.fit import Fit
 from tauform.identification.regression.evidence import Evidence
 from tauform.identification.regression.rows import RowSource
@@ -30,7 +31,7 @@ class Plan:
         source: design, filters and smoother; its segments are none.
         reading: options of `read_recording`.
         values, deviations: (p,) of the pooled fit.
-        weights, inflation: (n,) of the joints' rows, and of their variance by correlation in time.
+        weights, inflation: (n,) of the joints' rows, and of their variance by correlation in time, of a usual unit.
     """
 
     robot: Robot
@@ -45,10 +46,10 @@ class Plan:
     def of(cls, fit: Fit, robot: Robot, reading: Mapping[str, Any]) -> Plan:
         """The plan of a fit on some of the logs."""
         assert fit.source is not None
-        inflation = np.ones(robot.n_joints) if fit.inflation is None else fit.inflation + 0 * fit.sigma
+        sigma, inflation = noise_of(fit)
         # Without segments: samples would travel to every worker.
-        source = replace(fit.source, segments=())
-        return cls(robot, source, reading, fit.values, fit.deviations, 1.0 / fit.sigma, np.array(inflation))
+        source = replace(fit.source, segments=(), silent=())
+        return cls(robot, source, reading, fit.values, fit.deviations, 1.0 / sigma, inflation)
 
     @property
     def shape(self) -> tuple[int, int]:

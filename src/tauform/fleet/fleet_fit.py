@@ -12,7 +12,8 @@ import numpy as np
 from tauform.arrays import Array
 from tauform.deferred import deferred
 from tauform.description.robot import Robot
-from tauform.fleet.compare import Spread, UnitFit
+from tauform.fleet.compare import UnitFit
+from tauform.fleet.reference import Reference
 from tauform.fleet.trends import Change, Trend
 from tauform.identification.fit import Fit
 from tauform.messages import counted, no_such
@@ -27,7 +28,7 @@ class FleetFit:
         spread: mean of the values over all units, and their spread between units.
         units: by name, most deviating first.
         trends: friction, offsets, gains and payload over time.
-        changes: steps in these.
+        changes: steps and drifts in these.
         excluded: (unit, file, reason) of logs that were not used.
         n_windows: unit -> recordings that were used.
         seconds: of motion that was used.
@@ -37,7 +38,7 @@ class FleetFit:
     """
 
     pooled: Fit
-    spread: Spread
+    spread: Reference
     units: Mapping[str, UnitFit]
     trends: tuple[Trend, ...]
     changes: tuple[Change, ...]
@@ -108,6 +109,8 @@ def rows_of(fit: FleetFit) -> dict[str, dict[str, list[Any]]]:
             "cause": ["" if u.cause is None else str(u.cause) for u in units],
             "cause_size": [None if u.cause is None else u.cause.size for u in units],
             "cause_deviation": [None if u.cause is None else u.cause.deviation for u in units],
+            "cause_course": ["" if u.cause is None else u.cause.course for u in units],
+            "cause_at": [None if u.cause is None else u.cause.at for u in units],
         },
         "values": {
             # Long form: a row per unit and value, as tables of data frames are.
@@ -129,7 +132,7 @@ def rows_of(fit: FleetFit) -> dict[str, dict[str, list[Any]]]:
         },
         "changes": {
             name: [getattr(c, name) for c in fit.changes]
-            for name in ("unit", "value", "at", "before", "after", "p_value")
+            for name in ("unit", "value", "course", "at", "before", "after", "p_value")
         },
         "excluded": {name: [row[k] for row in fit.excluded] for k, name in enumerate(("unit", "file", "reason"))},
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.linalg
@@ -11,11 +11,13 @@ import scipy.linalg
 from tauform.arrays import Array
 from tauform.closedform.threads import on_one_thread
 from tauform.fleet.condense import condense
-from tauform.fleet.condensed import Plan, UnitLogs, merged
+from tauform.fleet.condensed import Plan, UnitLogs, Window, merged
+from tauform.fleet.courses import Course, courses
 from tauform.fleet.dataset import LogFile
+from tauform.fleet.noise import wide_prior
 from tauform.fleet.trends import Trend, trends
-from tauform.identification.regression.estimate import least_squares
-from tauform.identification.regression.evidence import Evidence
+from tauform.identification.regression.estimate import Estimate, least_squares
+from tauform.identification.regression.evidence import Evidence, updated
 
 # Links of a unit are the fleet's within this share, where its own logs do not say otherwise.
 LIKELY_SPREAD = 0.1
@@ -29,8 +31,9 @@ class UnitSummary:
         values, covariance: (p,), (p, p) from its own logs.
         triangle: (p + 1, p + 1) of all rows, unweighted: squares of residuals for any values.
         torque_square: sum of all squared torques.
-        table: (r, p + n^2 + 1) weighted rows: the model's columns, the torque predicted for joint k as it acts at joint
-            j (n j + k), and the torque.
+        table: (r, p + n^2 + c + 1) weighted rows: the model's columns, the torque predicted for joint k as it acts at
+            joint j (n j + k), faults that came with time, and the torque.
+        courses: those faults.
         trends: values over time.
         excluded: (mark, reason) of logs that were not used.
         n_windows: recordings.
@@ -44,6 +47,7 @@ class UnitSummary:
     triangle: Array
     torque_square: float
     table: Array
+    courses: tuple[Course, ...]
     trends: tuple[Trend, ...]
     excluded: tuple[tuple[str, str], ...]
     n_windows: int
@@ -65,20 +69,20 @@ def summarize(logs: UnitLogs, plan: Plan) -> UnitSummary | None:
     p = len(plan.values)
     everything = _one_block(merged([window.evidence for window in logs.windows]))
     evidence = everything.chosen(range(p))
-    # A hundred times the value or its deviation: it decides nothing that logs say anything about.
-    wide = np.maximum(100 * np.abs(plan.values), 100 * plan.deviations)
-    found = least_squares(evidence, prior=(plan.values, wide))
-    # Over time the links are held: at the unit's own values, near the fleet's where logs leave them open.
-    near = np.maximum(LIKELY_SPREAD * np.abs(plan.values), plan.deviations)
-    held = least_squares(evidence, prior=(plan.values, near)).values
+    found = least_squares(evidence, prior=wide_prior(plan.values, plan.deviations))
+    held = _held(everything, plan)
+    # A quiet unit is judged like a usual one; what a model does not explain of a noisy one must not pass for a fault.
+    noise = np.maximum(held.sigma, 1.0 / plan.weights) * np.sqrt(plan.inflation)
+    timed, table = _table(logs.windows, held.values, plan, 1.0 / noise)
     return UnitSummary(
         unit=logs.unit,
         values=found.values,
         covariance=found.covariance(evidence, plan.inflation),
         triangle=evidence.stacked(np.ones(evidence.n_joints)),
         torque_square=float(evidence.torque_squares.sum()),
-        table=_table(everything, plan),
-        trends=tuple(trends(logs.unit, logs.windows, held, plan, found.sigma)),
+        table=table,
+        courses=timed,
+        trends=tuple(trends(logs.unit, logs.windows, held.values, plan, noise)),
         excluded=logs.excluded,
         n_windows=len(logs.windows),
         seconds=sum(window.end - window.start for window in logs.windows),
@@ -109,15 +113,37 @@ def _one_block(evidence: Evidence) -> Evidence:
     return Evidence(triangles, count, (0,), evidence.peaks, evidence.torque_peaks)
 
 
-def _table(evidence: Evidence, plan: Plan) -> Array:
+def _held(evidence: Evidence, plan: Plan) -> Estimate:
+    """(p + n) what a unit is on the whole, which is held over time: values, and gains beyond 1 of its joints.
+
+    Its own values, near the fleet's where logs leave them open. Without its gains, a constant fault of a drive would
+    look like another change with every motion.
+    """
     n, p = len(plan.weights), len(plan.values)
-    # Rows whose noise is one: each joint by the size of its residuals, and by how much these are correlated.
-    scale = plan.weights / np.sqrt(plan.inflation)
-    rows = np.zeros((n, p + n + 1, p + n * n + 1))
+    triangles = evidence.triangles.copy()
     for j in range(n):
-        R = scale[j] * evidence.triangles[0, j]
-        rows[j][:, :p], rows[j][:, -1] = R[:, :p], R[:, -1]
-        rows[j][:, p + n * j : p + n * j + n] = R[:, p : p + n]
-    stacked: Array = scipy.linalg.qr(rows.reshape(-1, rows.shape[-1]), mode="r", check_finite=False)[0]
+        # Of the predicted torques, a joint has the gain of its own.
+        triangles[:, j, :, [p + k for k in range(n) if k != j]] = 0.0
+    spread = np.maximum(LIKELY_SPREAD * np.abs(plan.values), plan.deviations)
+    near = np.append(plan.values, np.zeros(n)), np.append(spread, np.full(n, LIKELY_SPREAD))
+    return least_squares(replace(evidence, triangles=triangles), prior=near)
+
+
+def _table(windows: Sequence[Window], held: Array, plan: Plan, scale: Array) -> tuple[tuple[Course, ...], Array]:
+    """Rows whose noise is one, `scale` times those of each joint."""
+    n, p = len(plan.weights), len(plan.values)
+    found, timed = courses(windows, held, plan, scale)
+    c = sum(len(own.columns) for own in found)
+    stack = []
+    for j, later in enumerate(timed):
+        R = np.array([window.evidence.triangles[0, j] for window in windows])
+        local = scale[j] * np.concatenate([R[..., :-1], later, R[..., -1:]], axis=-1)
+        # Joint by joint first: it feels few of the columns, and QR costs the square of their number.
+        local = updated(np.zeros((p + n + c + 1,) * 2), local.reshape(-1, p + n + c + 1))
+        rows = np.zeros((len(local), p + n * n + c + 1))
+        rows[:, :p], rows[:, p + n * n :] = local[:, :p], local[:, p + n :]
+        rows[:, p + n * j : p + n * j + n] = local[:, p : p + n]
+        stack.append(rows)
+    stacked: Array = scipy.linalg.qr(np.concatenate(stack), mode="r", check_finite=False)[0]
     # The last row is what no column explains: it says nothing about any of them.
-    return stacked[: p + n * n]
+    return tuple(found), stacked[: p + n * n + c]

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
 
 from tauform.arrays import Array
-from tauform.description.inertia import parameter_transform
 from tauform.fleet.condensed import Plan, Window
+from tauform.fleet.courses import DRIFT, STEP, best_line, best_step, left_of, load_directions, ramp, two_sided
 
 # Of all series of a healthy fleet, the share in which a change is found by chance.
 FALSE_ALARM = 0.01
@@ -18,13 +17,14 @@ FALSE_ALARM = 0.01
 
 @dataclass(frozen=True, eq=False)
 class Change:
-    """A value that is another before and after a window.
+    """A value that is another before and after a window, or that drifts.
 
     Attributes:
         value: its name.
-        at: start of the first window after the change [s].
-        before, after: means of the value.
-        p_value: probability of a step as large without a change, all windows considered.
+        at: start of the first window after a step, of the first of all for a drift [s].
+        before, after: means of the value, or where its straight line begins and ends.
+        p_value: probability of a change as large by chance, all windows considered.
+        course: "step" or "drift".
     """
 
     unit: str
@@ -33,6 +33,7 @@ class Change:
     before: float
     after: float
     p_value: float
+    course: str = STEP
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,12 +47,12 @@ class Trend:
     deviations: Array
 
 
-def trends(unit: str, windows: Sequence[Window], values: Array, plan: Plan, sigma: Array) -> list[Trend]:
+def trends(unit: str, windows: Sequence[Window], held: Array, plan: Plan, noise: Array) -> list[Trend]:
     """Friction, offsets, gains and payload over time: each window is fitted with the links of the unit held.
 
     Args:
-        values: (p,) of the unit as a whole.
-        sigma: (n,) standard deviation of its residuals: what its model does not explain must not pass for a change.
+        held: (p + n) of the unit as a whole, see `left_of`.
+        noise: (n,) standard deviation of its rows, as if they were independent.
     """
     if len(windows) < 2:
         return []
@@ -59,48 +60,40 @@ def trends(unit: str, windows: Sequence[Window], values: Array, plan: Plan, sigm
     # Viscous and Coulomb friction and offsets: what wears, warms and drifts; links keep their mass.
     moving = [k for k, (kind, _) in enumerate(design.kinds) if kind in ("Fv", "Fc", "Fo")]
     names = [*(design.names[k] for k in moving), *(f"gain_{j + 1}" for j in range(len(plan.weights))), "payload"]
-    load = load_directions(plan)
-    # Per row, as if rows were independent.
-    noise = np.maximum(sigma, 1.0 / plan.weights) * np.sqrt(plan.inflation)
+    p, load = len(plan.values), load_directions(plan)
     found, spread = [], []
     for window in windows:
-        friction = _friction(window, values, moving, noise)
-        parts = (friction, _gains(window, values, noise), _load(window, values, load, noise))
+        A, left = _left(window, held, p, noise)
+        friction = _changes(A, left, np.eye(p)[:, moving])
+        # Of a load, its mass; first moments take what else it does.
+        mass = [part[:1] for part in _changes(A, left, load)]
+        parts = (friction, _gains(window, held, p, left, noise), mass)
         found.append(np.concatenate([x for x, _ in parts]))
         spread.append(np.concatenate([d for _, d in parts]))
     start = np.array([window.start for window in windows])
     x, d = np.array(found), np.array(spread)
+    x[:, : len(moving)] += held[moving]
     return [Trend(unit, name, start, x[:, i], d[:, i]) for i, name in enumerate(names)]
 
 
-def _weighted(window: Window, values: Array, noise: Array) -> tuple[Array, Array]:
-    """[A], and what is left of the torque once all values are taken off; rows of unit noise."""
-    p = len(values)
-    R = window.evidence.stacked(1.0 / noise)
-    return R[:, :p], R[:, -1] - R[:, :p] @ values
+def _left(window: Window, held: Array, p: int, noise: Array) -> tuple[Array, Array]:
+    """(n, rows, p) A and (n, rows) what is left of the torques once the unit as a whole is taken off; of unit noise."""
+    R = window.evidence.triangles[0]
+    return R[:, :, :p] / noise[:, None, None], left_of(R, held, p) / noise[:, None]
 
 
-def _friction(window: Window, values: Array, moving: Sequence[int], noise: Array) -> tuple[Array, Array]:
-    """Values of some columns where all others are held."""
-    A, left = _weighted(window, values, noise)
-    change, deviations = _solved(A[:, list(moving)], left)
-    return values[list(moving)] + change, deviations
+def _changes(A: Array, left: Array, directions: Array) -> tuple[Array, Array]:
+    """Sizes of some directions of the values, and their deviations."""
+    return _solved((A @ directions).reshape(-1, directions.shape[1]), left.reshape(-1))
 
 
-def _gains(window: Window, values: Array, noise: Array) -> tuple[Array, Array]:
+def _gains(window: Window, held: Array, p: int, left: Array, noise: Array) -> tuple[Array, Array]:
     """Measured over predicted torque of each joint: 1 where its drive is as it is on the whole."""
-    R, p = window.evidence.triangles[0], len(values)
-    predicted, measured = R[:, :, :p] @ values, R[:, :, -1]
-    # One joint, one column: g = (m . y) / (m . m).
+    R = window.evidence.triangles[0]
+    predicted = R[:, :, :p] @ held[:p] / noise[:, None]
+    # One joint, one column: g - 1 = (m . e) / (m . m).
     squares = np.maximum((predicted**2).sum(axis=1), 1e-300)
-    return (predicted * measured).sum(axis=1) / squares, noise / np.sqrt(squares)
-
-
-def _load(window: Window, values: Array, load: Array, noise: Array) -> tuple[Array, Array]:
-    """Mass at the tool [kg] beyond what the unit carries on the whole."""
-    A, left = _weighted(window, values, noise)
-    change, deviations = _solved(A @ load, left)
-    return change[:1], deviations[:1]
+    return 1.0 + (predicted * left).sum(axis=1) / squares, 1.0 / np.sqrt(squares)
 
 
 def _solved(A: Array, left: Array) -> tuple[Array, Array]:
@@ -110,36 +103,18 @@ def _solved(A: Array, left: Array) -> tuple[Array, Array]:
     return np.asarray(change, dtype=np.float64), np.sqrt(np.maximum(variances, 0.0))
 
 
-def load_directions(plan: Plan) -> Array:
-    """(p, 4) change of the values by a body at the tool, per kilogram and per first moment."""
-    robot, base = plan.source.design.robot, plan.source.design.base
-    place = robot.tool
-    # A tool on the base carries nothing that moves.
-    found = np.zeros((len(plan.values), 4))
-    if place.link < 0:
-        return found
-    link_from_tool = parameter_transform(place.link_from_frame)
-    for k in range(4):
-        body = np.zeros(robot.layout.n)
-        body[robot.layout.link(place.link)] = link_from_tool[:, k]
-        found[: base.n, k] = base.values(body)
-    return found
-
-
 def change_of(trend: Trend, n_series: int) -> Change | None:
-    """The one step that explains a series best, where chance does not: a scan over all places, with Bonferroni."""
+    """The step or the straight line that explains a series best, where chance does not; Bonferroni over all tried."""
     # Weighted by precision; a tiny floor keeps exact values from infinite weight.
     x, w = trend.values, 1.0 / np.maximum(trend.deviations, 1e-300) ** 2
-    best: tuple[float, int] = (0.0, 0)
-    for k in range(1, len(x)):
-        before, after = np.average(x[:k], weights=w[:k]), np.average(x[k:], weights=w[k:])
-        # Difference of two weighted means over its standard deviation.
-        z = abs(after - before) / np.sqrt(1 / w[:k].sum() + 1 / w[k:].sum())
-        best = max(best, (float(z), k))
-    z, k = best
-    # Every place of the step in every series is one trial.
-    p_value = min(1.0, (len(x) - 1) * n_series * 2 * float(stats.norm.sf(z)))
+    (z, k), course = best_step(x, w), STEP
+    line, was, now = best_line(x, w, ramp(trend.start))
+    if line > z:
+        z, k, course = line, 0, DRIFT
+    else:
+        was, now = (float(np.average(x[part], weights=w[part])) for part in (slice(None, k), slice(k, None)))
+    # Every place of the step and the line, in every series, is one trial.
+    p_value = min(1.0, len(x) * n_series * two_sided(z))
     if p_value >= FALSE_ALARM:
         return None
-    was, now = (float(np.average(x[part], weights=w[part])) for part in (slice(None, k), slice(k, None)))
-    return Change(trend.unit, trend.value, float(trend.start[k]), was, now, p_value)
+    return Change(trend.unit, trend.value, float(trend.start[k]), was, now, p_value, course)

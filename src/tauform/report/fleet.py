@@ -11,6 +11,7 @@ from tauform.files.file import fresh_file, write_text
 from tauform.files.folder import write_folder
 from tauform.fleet.compare import FALSE_ALARM
 from tauform.fleet.fleet_fit import FleetFit, rows_of
+from tauform.fleet.reference import FEWEST_UNITS
 from tauform.report.html.document import Section, document
 from tauform.report.html.elements import Marked, facts, paragraph, table
 from tauform.report.html.plot import Panel, Plot, Series
@@ -65,8 +66,9 @@ def _overview(fit: FleetFit) -> Section:
         }
     )
     body += paragraph(
-        f"A unit deviates where a value lies further from the fleet than chance explains, with {100 * FALSE_ALARM:g} % "
-        "of false alarms over the whole fleet."
+        f"A unit deviates where a value lies further from the other units than chance explains, with "
+        f"{100 * FALSE_ALARM:g} % of false alarms over the whole fleet."
+        + ("" if len(units) >= FEWEST_UNITS else f" It takes {FEWEST_UNITS} units to tell: none is judged here.")
     )
     names = [unit.unit for unit in units]
     # By magnitude: which way a value deviates is told in the table.
@@ -112,9 +114,9 @@ def _changes(fit: FleetFit) -> list[Section]:
         return []
     body = ""
     if fit.changes:
-        rows = [(c.unit, c.value, c.at, c.before, c.after, f"{c.p_value:.1e}") for c in fit.changes]
-        columns = ("unit", "value", "at [s]", "before", "after", "by chance")
-        body += table(columns, rows, text_columns=2, caption="Changes", tall=len(rows) > 12, data=True)
+        rows = [(c.unit, c.value, c.course, c.at, c.before, c.after, f"{c.p_value:.1e}") for c in fit.changes]
+        columns = ("unit", "value", "course", "since [s]", "before", "after", "by chance")
+        body += table(columns, rows, text_columns=3, caption="Changes", tall=len(rows) > 12, data=True)
     else:
         body += paragraph("No value changed by more than chance explains.")
     # Changed series first, sorted stably: the others follow in their order.

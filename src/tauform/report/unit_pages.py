@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from tauform.fleet.courses import DRIFT
 from tauform.fleet.fleet_fit import FleetFit
 from tauform.fleet.trends import Trend
 from tauform.messages import counted
@@ -53,14 +54,18 @@ def _over_time(trend: Trend) -> Series:
 
 
 def _steps(fit: FleetFit, trend: Trend) -> list[Series]:
-    """A line at the mean before the change and one after it."""
+    """A line at the mean before the change and one after it, or along a drift."""
     changes = [c for c in fit.changes if (c.unit, c.value) == (trend.unit, trend.value)]
     first, last = float(trend.start[0]), float(trend.start[-1])
-    label = "before and after the change"
     return [
-        Series(label, [c.before, c.before, c.after, c.after], x=[first, c.at, c.at, last], style="dashed")
+        Series("drift", [c.before, c.after], x=[first, last], style="dashed")
+        if c.course == DRIFT
+        else Series(
+            "before and after the change", [c.before, c.before, c.after, c.after], x=[first, c.at, c.at, last],
+            style="dashed",
+        )
         for c in changes
-    ]
+    ]  # fmt: skip
 
 
 def _unit(fit: FleetFit, name: str) -> str:

@@ -1,0 +1,172 @@
+"""Courses: faults that come with time, as columns of a unit's table: friction that drifts, a gain that is lost one day.
+
+A fault that is there from the first recording on is one of the fleet's columns. One that comes later is the same column
+times its course: 0 before, 1 after (a step), or from 0 at the first recording to 1 at the last (a drift).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from tauform.arrays import Array
+from tauform.description.inertia import parameter_transform
+from tauform.fleet.condensed import Plan, Window
+
+CONSTANT, DRIFT, STEP = "constant", "drift", "step"
+
+
+@dataclass(frozen=True, eq=False)
+class Fault:
+    """A fault as it acts on torques.
+
+    Attributes:
+        name: "friction", "gain", "offset" or "payload".
+        joints: of the robot, counted from 0.
+        directions: (p + n, k) of the columns of a window's triangles at its joint, of which the first is its size.
+    """
+
+    name: str
+    joints: tuple[int, ...]
+    directions: Array
+
+
+@dataclass(frozen=True)
+class Course:
+    """A fault with its course in time.
+
+    Attributes:
+        name, joints: as those of the fault.
+        course: "drift" or "step".
+        at: start of the first recording after a step, of the first one for a drift [s].
+        columns: of the unit's table behind those of the fleet.
+        n_tried: places of a step that were tried.
+    """
+
+    name: str
+    joints: tuple[int, ...]
+    course: str
+    at: float
+    columns: range
+    n_tried: int
+
+
+def faults_of(plan: Plan) -> list[Fault]:
+    """Friction, gain and offset of each joint, and a payload."""
+    n, p = len(plan.weights), len(plan.values)
+    kinds, found = plan.source.design.kinds, []
+    for j in range(n):
+        # All friction of a joint by the same share.
+        own = [k for k, (kind, joints) in enumerate(kinds) if kind in ("Fv", "Fc") and joints == (j,)]
+        shares = {"friction": {k: plan.values[k] for k in own}, "gain": {p + j: 1.0}}
+        shares["offset"] = {k: 1.0 for k, (kind, joints) in enumerate(kinds) if kind == "Fo" and joints == (j,)}
+        for name, entries in shares.items():
+            if any(entries.values()):
+                direction = np.zeros((p + n, 1))
+                direction[list(entries), 0] = list(entries.values())
+                found.append(Fault(name, (j,), direction))
+    load = load_directions(plan)
+    if load.any():
+        found.append(Fault("payload", (), np.concatenate([load, np.zeros((n, load.shape[1]))])))
+    return found
+
+
+def load_directions(plan: Plan) -> Array:
+    """(p, 4) change of the values by a body at the tool, per kilogram and per first moment."""
+    robot, base = plan.source.design.robot, plan.source.design.base
+    place = robot.tool
+    # A tool on the base carries nothing that moves.
+    found = np.zeros((len(plan.values), 4))
+    if place.link < 0:
+        return found
+    link_from_tool = parameter_transform(place.link_from_frame)
+    for k in range(4):
+        body = np.zeros(robot.layout.n)
+        body[robot.layout.link(place.link)] = link_from_tool[:, k]
+        found[: base.n, k] = base.values(body)
+    return found
+
+
+def ramp(start: Array) -> Array:
+    """(w,) from 0 at the first recording to 1 at the last."""
+    since: Array = start - start[0]
+    return since / max(float(since[-1]), 1e-300)
+
+
+def best_step(x: Array, precision: Array) -> tuple[float, int]:
+    """The place that parts a series best: difference of the means over its standard deviation, first index after it."""
+    before, after = np.cumsum(precision)[:-1], np.cumsum(precision[::-1])[-2::-1]
+    sums = np.cumsum(precision * x)
+    means = sums[:-1] / np.maximum(before, 1e-300), (sums[-1] - sums[:-1]) / np.maximum(after, 1e-300)
+    z = np.abs(means[1] - means[0]) * np.sqrt(before * after / np.maximum(before + after, 1e-300))
+    k = int(np.argmax(z))
+    return float(z[k]), k + 1
+
+
+def best_line(x: Array, precision: Array, course: Array) -> tuple[float, float, float]:
+    """Slope over its standard deviation, and the values at 0 and at 1 of the course."""
+    mean, centre = np.average(x, weights=precision), np.average(course, weights=precision)
+    off = course - centre
+    square = max(float(precision @ off**2), 1e-300)
+    slope = float(precision @ (off * x)) / square
+    first = float(mean - slope * centre)
+    return abs(slope) * np.sqrt(square), first, first + slope
+
+
+def two_sided(z: float) -> float:
+    """Probability of a deviation as large."""
+    return 2 * float(stats.norm.sf(z))
+
+
+def courses(windows: Sequence[Window], held: Array, plan: Plan, scale: Array) -> tuple[list[Course], list[Array]]:
+    """Courses of all faults, and their columns: for each joint (w, rows, columns) of the windows' triangles.
+
+    Args:
+        held: (p + n) of the unit as a whole, see `left_of`; for the place of a step.
+        scale: (n,) of rows whose noise is one.
+    """
+    n, p = len(plan.weights), len(plan.values)
+    R = np.array([window.evidence.triangles[0] for window in windows])
+    if len(windows) < 2:
+        return [], [np.zeros((len(windows), R.shape[2], 0)) for _ in range(n)]
+    start = np.array([window.start for window in windows])
+    left = left_of(R, held, p) * scale[:, None]
+    found, parts, first = [], [], 0
+    for fault in faults_of(plan):
+        felt = np.zeros((*R.shape[:3], fault.directions.shape[1]))
+        for j in fault.joints or range(n):
+            felt[:, j] = R[:, j, :, : p + n] @ fault.directions
+        k = _place(felt[..., 0] * scale[:, None], left)
+        shapes = [(STEP, float(start[k]), np.where(np.arange(len(start)) >= k, 1.0, 0.0), len(start) - 1)]
+        # A load is there or it is not; all else may also come slowly.
+        if fault.name != "payload":
+            shapes.append((DRIFT, float(start[0]), ramp(start), 1))
+        for course, at, shape, tried in shapes:
+            columns = range(first, first := first + felt.shape[-1])
+            found.append(Course(fault.name, fault.joints, course, at, columns, tried))
+            parts.append(felt * shape[:, None, None, None])
+    table = np.concatenate(parts, axis=-1)
+    return found, [table[:, j] for j in range(n)]
+
+
+def left_of(triangles: Array, held: Array, p: int) -> Array:
+    """(..., n, rows) what is left of the torques of triangles [A, predicted, tau] of windows.
+
+    Args:
+        triangles: (..., n, rows, p + n + 1).
+        held: (p + n) values, and gains of the joints beyond 1.
+    """
+    # The torque predicted for joint j itself stands at p + j.
+    own = np.stack([triangles[..., j, :, p + j] for j in range(len(held) - p)], axis=-2)
+    left: Array = triangles[..., -1] - triangles[..., :p] @ held[:p] - own * held[p:, None]
+    return left
+
+
+def _place(felt: Array, left: Array) -> int:
+    """The window from which on a fault explains most of what is left."""
+    squares = (felt**2).sum(axis=(1, 2))
+    size = (felt * left).sum(axis=(1, 2)) / np.maximum(squares, 1e-300)
+    return best_step(size, squares)[1]
