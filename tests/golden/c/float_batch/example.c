@@ -70,7 +70,7 @@
 #define RUN(name, newer, older, ...) CHOSEN(newer, older)(LANES, __VA_ARGS__)
 #endif
 
-#define BLOCK 16 /* states that a batch function works on at once */
+#define BLOCK 32 /* states that a batch function works on at once */
 
 /* A loop over the lanes becomes vector code only if it is not unrolled before. */
 #if defined(__clang__)

@@ -26,13 +26,13 @@ static double deviation(int n, int stride, const float *computed, const double *
     return largest;
 }
 
-/* Rows of states as a batch holds them, entry k of state i at [k*40 + i]; the 8 states repeat. */
+/* Rows of states as a batch holds them, entry k of state i at [k*72 + i]; the 8 states repeat. */
 static void to_columns(int n, const float *rows, float *columns)
 {
     int i, k;
-    for (i = 0; i < 40; i++)
+    for (i = 0; i < 72; i++)
         for (k = 0; k < n; k++)
-            columns[k*40 + i] = rows[(i % 8)*n + k];
+            columns[k*72 + i] = rows[(i % 8)*n + k];
 }
 
 /* Largest deviation of a batch. */
@@ -40,8 +40,8 @@ static double column_deviation(int n, const float *columns, const double *expect
 {
     double largest = 0.0;
     int i;
-    for (i = 0; i < 40; i++)
-        largest = larger(largest, deviation(n, 40, columns + i, expected + (i % 8)*n, scale));
+    for (i = 0; i < 72; i++)
+        largest = larger(largest, deviation(n, 72, columns + i, expected + (i % 8)*n, scale));
     return largest;
 }
 
@@ -152,48 +152,48 @@ static int test_every_kind(void)
         in_place = larger(in_place, deviation(1, 1, both, new_y_expected[i], new_y_scale));
     }
     {
-        static float x_all[120];
-        static float y_all[160];
-        static float z_all[40];
-        static float M_all[240];
-        static float new_y_all[40];
-        static float both_all[240];
+        static float x_all[216];
+        static float y_all[288];
+        static float z_all[72];
+        static float M_all[432];
+        static float new_y_all[72];
+        static float both_all[432];
         to_columns(3, x[0], x_all);
         to_columns(4, y[0], y_all);
         to_columns(1, z[0], z_all);
-        example_every_kind_batch(40, x_all, y_all, z_all, &p, M_all, new_y_all);
+        example_every_kind_batch(72, x_all, y_all, z_all, &p, M_all, new_y_all);
         apart = larger(apart, column_deviation(6, M_all, M_expected[0], M_scale));
         apart = larger(apart, column_deviation(1, new_y_all, new_y_expected[0], new_y_scale));
         to_columns(3, x[0], both_all);
-        example_every_kind_batch(40, both_all, y_all, z_all, &p, both_all, new_y_all);
+        example_every_kind_batch(72, both_all, y_all, z_all, &p, both_all, new_y_all);
         in_place = larger(in_place, column_deviation(6, both_all, M_expected[0], M_scale));
         in_place = larger(in_place, column_deviation(1, new_y_all, new_y_expected[0], new_y_scale));
         to_columns(3, x[0], both_all);
-        example_every_kind_batch(40, both_all, y_all, z_all, &p, M_all, both_all);
+        example_every_kind_batch(72, both_all, y_all, z_all, &p, M_all, both_all);
         in_place = larger(in_place, column_deviation(6, M_all, M_expected[0], M_scale));
         in_place = larger(in_place, column_deviation(1, both_all, new_y_expected[0], new_y_scale));
         to_columns(4, y[0], both_all);
-        example_every_kind_batch(40, x_all, both_all, z_all, &p, both_all, new_y_all);
+        example_every_kind_batch(72, x_all, both_all, z_all, &p, both_all, new_y_all);
         in_place = larger(in_place, column_deviation(6, both_all, M_expected[0], M_scale));
         in_place = larger(in_place, column_deviation(1, new_y_all, new_y_expected[0], new_y_scale));
         to_columns(4, y[0], both_all);
-        example_every_kind_batch(40, x_all, both_all, z_all, &p, M_all, both_all);
+        example_every_kind_batch(72, x_all, both_all, z_all, &p, M_all, both_all);
         in_place = larger(in_place, column_deviation(6, M_all, M_expected[0], M_scale));
         in_place = larger(in_place, column_deviation(1, both_all, new_y_expected[0], new_y_scale));
         to_columns(1, z[0], both_all);
-        example_every_kind_batch(40, x_all, y_all, both_all, &p, both_all, new_y_all);
+        example_every_kind_batch(72, x_all, y_all, both_all, &p, both_all, new_y_all);
         in_place = larger(in_place, column_deviation(6, both_all, M_expected[0], M_scale));
         in_place = larger(in_place, column_deviation(1, new_y_all, new_y_expected[0], new_y_scale));
         to_columns(1, z[0], both_all);
-        example_every_kind_batch(40, x_all, y_all, both_all, &p, M_all, both_all);
+        example_every_kind_batch(72, x_all, y_all, both_all, &p, M_all, both_all);
         in_place = larger(in_place, column_deviation(6, M_all, M_expected[0], M_scale));
         in_place = larger(in_place, column_deviation(1, both_all, new_y_expected[0], new_y_scale));
         memcpy(both_all, &p, 3*sizeof both_all[0]);
-        example_every_kind_batch(40, x_all, y_all, z_all, (const example_p *)(const void *)both_all, both_all, new_y_all);
+        example_every_kind_batch(72, x_all, y_all, z_all, (const example_p *)(const void *)both_all, both_all, new_y_all);
         in_place = larger(in_place, column_deviation(6, both_all, M_expected[0], M_scale));
         in_place = larger(in_place, column_deviation(1, new_y_all, new_y_expected[0], new_y_scale));
         memcpy(both_all, &p, 3*sizeof both_all[0]);
-        example_every_kind_batch(40, x_all, y_all, z_all, (const example_p *)(const void *)both_all, M_all, both_all);
+        example_every_kind_batch(72, x_all, y_all, z_all, (const example_p *)(const void *)both_all, M_all, both_all);
         in_place = larger(in_place, column_deviation(6, M_all, M_expected[0], M_scale));
         in_place = larger(in_place, column_deviation(1, both_all, new_y_expected[0], new_y_scale));
     }

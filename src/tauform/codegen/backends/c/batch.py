@@ -6,7 +6,7 @@ part: compilers turn such loops into vector code without being told that nothing
 
 from __future__ import annotations
 
-from tauform.codegen.backends.c.config import BATCH_BLOCK, LONGEST_FUNCTION, RealType
+from tauform.codegen.backends.c.config import LONGEST_FUNCTION, RealType
 from tauform.codegen.backends.c.dispatch import LANES_PARAMETER, CFunction
 from tauform.codegen.backends.c.printer import PartPrinter, member_names
 from tauform.codegen.backends.c.source import argument, function_name, struct_name
@@ -18,9 +18,9 @@ from tauform.codegen.program.program import Program
 BLOCK = "BLOCK"
 
 
-def block_definition() -> str:
+def block_definition(real: RealType) -> str:
     """The size of a block as a macro."""
-    return f"#define {BLOCK} {BATCH_BLOCK} /* states that a batch function works on at once */\n"
+    return f"#define {BLOCK} {real.batch_block} /* states that a batch function works on at once */\n"
 
 
 def batch_prototype(program: AnyProgram, real: RealType, prefix: str) -> str:

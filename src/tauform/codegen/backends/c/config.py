@@ -19,8 +19,9 @@ from tauform.portable.sincos import DOUBLE, FLOAT, SinCos
 LONGEST_FUNCTION = 8000
 PART_SIZE = 1500
 
-# States that a batch function works on at once: a multiple of every vector width.
-BATCH_BLOCK = 16
+# Bytes of a row of the block that a batch function works on at once: a multiple of every vector register, and several
+# of them, so that loops are worth their beginning.
+BATCH_ROW = 128
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,11 @@ class RealType(Precision):
     exponential: Exponential
     vectors: str
     vectors_are_newer: bool
+
+    @property
+    def batch_block(self) -> int:
+        """States that a batch function works on at once."""
+        return 8 * BATCH_ROW // self.bits
 
     def number(self, value: float) -> str:
         """The shortest decimal that reads back as exactly this number (of this type)."""

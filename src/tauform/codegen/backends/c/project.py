@@ -169,7 +169,7 @@ def _source(programs: Sequence[AnyProgram], real: RealType, name: str, batch: bo
             functions.append(batch_text(program, real, name))
     text = "\n".join(functions)
     # Before all functions: each asks whether the compiler can make it twice.
-    definitions = "\n" + dispatch_definitions(real) + ("\n" + block_definition() if batch else "")
+    definitions = "\n" + dispatch_definitions(real) + ("\n" + block_definition(real) if batch else "")
     return template("source.c").substitute(about, definitions=definitions, functions=text).rstrip("\n") + "\n"
 
 

@@ -7,7 +7,7 @@ from itertools import product
 from typing import Any
 
 from tauform.arrays import Array
-from tauform.codegen.backends.c.config import BATCH_BLOCK, RealType
+from tauform.codegen.backends.c.config import RealType
 from tauform.codegen.backends.c.printer import member_names
 from tauform.codegen.backends.c.source import function_name, struct_name
 from tauform.codegen.backends.c.templates import template
@@ -16,10 +16,13 @@ from tauform.codegen.looped.program import AnyProgram
 from tauform.codegen.program.port import Port
 from tauform.escaping.c import identifier, string
 
-# States of a batch: several blocks, the last of them not full; the reference states again and again.
-N_BATCH = 2 * BATCH_BLOCK + N_STATES
 # An array that is an input and an output at once, and its form for a batch.
 BOTH = "both"
+
+
+def _batch_size(real: RealType) -> int:
+    """States of a batch: several blocks, the last of them not full; the reference states again and again."""
+    return 2 * real.batch_block + N_STATES
 
 
 def test_text(reference: Reference, real: RealType, prefix: str, batch: bool) -> str:
@@ -78,11 +81,12 @@ def _batch(program: AnyProgram, real: RealType, prefix: str, largest: int) -> It
     inputs = {port.name: f"{port.name}_all" if port in states else _passed(program, port) for port in program.inputs}
     outputs = {port.name: f"{port.name}_all" for port in program.outputs}
     deviation = "        {0} = larger({0}, column_deviation({1.size}, {2}, {1.name}_expected[0], {1.name}_scale));"
-    call = f"        {function_name(program, prefix)}_batch({N_BATCH}, {{}});"
+    n_batch = _batch_size(real)
+    call = f"        {function_name(program, prefix)}_batch({n_batch}, {{}});"
     yield "    {"
     for port in (*states, *program.outputs):
-        yield f"        static {real.name} {port.name}_all[{port.size * N_BATCH}];"
-    yield f"        static {real.name} {BOTH}_all[{largest * N_BATCH}];"
+        yield f"        static {real.name} {port.name}_all[{port.size * n_batch}];"
+    yield f"        static {real.name} {BOTH}_all[{largest * n_batch}];"
     # Rows of states become columns: entry k of state i stands at [k*count + i].
     for port in states:
         yield f"        to_columns({port.size}, {port.name}[0], {port.name}_all);"
@@ -105,7 +109,7 @@ def _batch(program: AnyProgram, real: RealType, prefix: str, largest: int) -> It
 
 def batch_functions(real: RealType) -> str:
     """Functions that the tests of batch functions call."""
-    return template("test_batch.c").substitute(real=real.name, states=N_STATES, batch=N_BATCH)
+    return template("test_batch.c").substitute(real=real.name, states=N_STATES, batch=_batch_size(real))
 
 
 def _passed(program: AnyProgram, port: Port) -> str:
