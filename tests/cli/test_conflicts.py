@@ -9,7 +9,7 @@ import pytest
 
 import tauform as tf
 from tauform.cli import VERBS, main
-from tauform.closedform.base import physical
+from tauform.closedform.base import conic
 from tauform.errors import MissingExtraError
 
 LOG = ["log.csv"]
@@ -150,7 +150,7 @@ def test_a_missing_solver_is_missed_before_any_work(
     def missing() -> None:
         raise MissingExtraError("install it with: pip install 'tauform[feasible]'")
 
-    monkeypatch.setattr(physical, "semidefinite_solver", missing)
+    monkeypatch.setattr(conic, "semidefinite_solver", missing)
     monkeypatch.setattr("tauform.identification.export.urdf.semidefinite_solver", missing)
     assert main([*IDENTIFY, *option]) == 2
     assert "tauform[feasible]" in capsys.readouterr().err
