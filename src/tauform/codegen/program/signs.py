@@ -81,8 +81,10 @@ class _SignedCode:
         elif value in self.flipped:
             self.new[value] = self._append(self._turned(instruction))
         else:
-            args = tuple(self.operand(k) for k in instruction.args)
-            self.new[value] = self._append(replace(instruction, args=args))
+            args = tuple([self.operand(k) for k in instruction.args])
+            # Most stay as they are, and searches lower thousands of programs.
+            kept = args == instruction.args
+            self.new[value] = self._append(instruction if kept else replace(instruction, args=args))
 
     def operand(self, value: int, sign: float = 1.0) -> int:
         """The new value of an old one; a constant with the sign that is asked for."""
