@@ -55,7 +55,7 @@ def rows_of(units: int) -> Iterator[Row]:
 
 def _some(root: Path, count: int) -> Any:
     """The first units of a data set."""
-    from tauform.fleet.dataset import Dataset
+    from tauform.fleet.evidence.dataset import Dataset
 
     whole = Dataset.of(root)
     return Dataset(root, dict(list(whole.units.items())[:count]), whole.reading)
@@ -75,7 +75,7 @@ def _run(dataset: Any, workers: int) -> tuple[tf.FleetFit, float, float]:
 
 
 def _peak() -> float:
-    import tauform.fleet.summary  # noqa: F401  (what a task needs)
+    import tauform.fleet.evidence.summary  # noqa: F401  (what a task needs)
 
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
 

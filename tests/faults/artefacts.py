@@ -23,9 +23,9 @@ from tauform.codegen.minimal.problem import has_friction
 from tauform.codegen.runtime.cache import cached
 from tauform.files.checks import check_folder
 from tauform.files.manifest import JOURNAL, foreign_files, read_manifest
-from tauform.fleet.condensed import Plan, UnitLogs, Window
+from tauform.fleet.evidence.condensed import Plan, UnitLogs, Window
+from tauform.fleet.evidence.store import Store
 from tauform.fleet.progress import Progress
-from tauform.fleet.store import Store
 from tauform.identification.motion.trajectory import Trajectory
 from tauform.identification.regression.evidence import Evidence
 from tauform.report.figures import reduction

@@ -11,12 +11,12 @@ import pytest
 
 import tauform as tf
 from fleet.simulated_fleet import SPREAD, arm, samples, write
-from tauform.fleet.compare import FALSE_ALARM, compare_units
-from tauform.fleet.condense import condense
-from tauform.fleet.condensed import Plan, UnitLogs
-from tauform.fleet.dataset import Dataset
+from tauform.fleet.comparison.compare import FALSE_ALARM, compare_units
+from tauform.fleet.evidence.condense import condense
+from tauform.fleet.evidence.condensed import Plan, UnitLogs
+from tauform.fleet.evidence.dataset import Dataset
+from tauform.fleet.evidence.summary import UnitSummary, summarize
 from tauform.fleet.identify_fleet import _pooled
-from tauform.fleet.summary import UnitSummary, summarize
 
 N_WINDOWS = 6
 # Six recordings, from the first to the last.

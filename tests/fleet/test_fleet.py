@@ -13,7 +13,7 @@ import tauform as tf
 from fleet.simulated_fleet import arm, samples, write
 from tauform.cli import main
 from tauform.errors import IdentificationError, RecordingError
-from tauform.fleet.dataset import Dataset
+from tauform.fleet.evidence.dataset import Dataset
 
 HEALTHY = [f"A{k:02d}" for k in range(10)]
 FAULTY: dict[str, dict[str, float]] = {"B_friction": {"friction": 1.3}, "B_payload": {"payload": 0.8}}
@@ -101,7 +101,7 @@ def test_a_checkpoint_saves_reading_again(folder: Path, tmp_path: Path, monkeypa
         read.append(unit)
         raise AssertionError(unit)
 
-    monkeypatch.setattr("tauform.fleet.summary.condense", counted)
+    monkeypatch.setattr("tauform.fleet.evidence.summary.condense", counted)
     again = tf.identify_fleet(robot, folder, workers=0, checkpoint=tmp_path)
     assert read == []
     for name, unit in first.units.items():

@@ -22,7 +22,7 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         names.append(path.name)
         return read_recording(path, *args, **options)
 
-    monkeypatch.setattr("tauform.fleet.condense.read_recording", counted)
+    monkeypatch.setattr("tauform.fleet.evidence.condense.read_recording", counted)
     return names
 
 

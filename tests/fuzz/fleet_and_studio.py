@@ -31,9 +31,9 @@ NAMES = (
 @cache
 def plan() -> Any:
     """What workers of a fleet of two-link arms are given, and a unit's logs as they condense them."""
-    from tauform.fleet.condense import condense
-    from tauform.fleet.condensed import Plan
-    from tauform.fleet.dataset import Dataset
+    from tauform.fleet.evidence.condense import condense
+    from tauform.fleet.evidence.condensed import Plan
+    from tauform.fleet.evidence.dataset import Dataset
 
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
@@ -58,14 +58,14 @@ def _write_logs(root: Path) -> None:
 @cache
 def checkpoint() -> dict[str, Any]:
     """Arrays of a checkpoint."""
-    from tauform.fleet.condensed import arrays_of
+    from tauform.fleet.evidence.condensed import arrays_of
 
     return arrays_of(plan()[1])
 
 
 def write_checkpoint(folder: Path, data: bytes) -> Path:
     """Under the name that the store looks for."""
-    from tauform.fleet.store import Store
+    from tauform.fleet.evidence.store import Store
 
     path = Store(folder, plan()[0])._path(UNIT)
     path.write_bytes(data)
@@ -74,8 +74,8 @@ def write_checkpoint(folder: Path, data: bytes) -> Path:
 
 def read_checkpoint(path: Path) -> Any:
     """What a checkpoint says of a unit is finite, or the logs are read again."""
-    from tauform.fleet.store import Store
-    from tauform.fleet.summary import summarize
+    from tauform.fleet.evidence.store import Store
+    from tauform.fleet.evidence.summary import summarize
 
     found = Store(path.parent, plan()[0]).read(UNIT)
     if found is None:
@@ -111,7 +111,7 @@ def write_settings(folder: Path, data: bytes) -> Path:
 
 def read_settings(path: Path) -> Any:
     """Settings that pass read a log, or the log is refused."""
-    from tauform.fleet.dataset import Dataset
+    from tauform.fleet.evidence.dataset import Dataset
 
     logs = Dataset.of(path)
     with suppress(TauformError):

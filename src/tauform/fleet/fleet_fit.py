@@ -12,9 +12,9 @@ import numpy as np
 from tauform.arrays import Array
 from tauform.deferred import deferred
 from tauform.description.robot import Robot
-from tauform.fleet.compare import UnitFit
-from tauform.fleet.reference import Reference
-from tauform.fleet.trends import Change, Trend
+from tauform.fleet.comparison.compare import UnitFit
+from tauform.fleet.comparison.reference import Reference
+from tauform.fleet.evidence.trends import Change, Trend
 from tauform.identification.fit import Fit
 from tauform.messages import counted, no_such
 

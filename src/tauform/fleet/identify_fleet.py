@@ -11,16 +11,16 @@ import numpy as np
 
 from tauform.description.robot import Robot
 from tauform.errors import IdentificationError, RecordingError, TauformError
-from tauform.fleet.compare import compare_units
-from tauform.fleet.condensed import Plan, UnitLogs
-from tauform.fleet.dataset import Dataset, name_of
+from tauform.fleet.comparison.compare import compare_units
+from tauform.fleet.evidence.condensed import Plan, UnitLogs
+from tauform.fleet.evidence.dataset import Dataset, name_of
+from tauform.fleet.evidence.places import at_hand
+from tauform.fleet.evidence.store import Store
+from tauform.fleet.evidence.summary import UnitSummary, summarize, summarized
+from tauform.fleet.evidence.trends import change_of
 from tauform.fleet.fleet_fit import FleetFit
-from tauform.fleet.places import at_hand
 from tauform.fleet.progress import Progress
 from tauform.fleet.scheduler import cluster, completed, dashboard
-from tauform.fleet.store import Store
-from tauform.fleet.summary import UnitSummary, summarize, summarized
-from tauform.fleet.trends import change_of
 from tauform.identification.fit import Fit
 from tauform.identification.identify import identify
 from tauform.identification.logs.read import read_recording
@@ -51,8 +51,8 @@ def identify_fleet(
 
     Args:
         robot: geometry of all units.
-        dataset: a folder of logs by unit or an address of fsspec (see `tauform.fleet.dataset.Dataset.of`), or what that
-            returned.
+        dataset: a folder of logs by unit or an address of fsspec (see
+            `tauform.fleet.evidence.dataset.Dataset.of`), or what that returned.
         by: key of partitioned folders that names the unit.
         client: a `distributed.Client`; without one, `scheduler` or processes of this machine do the work.
         scheduler: address of a scheduler of Dask.

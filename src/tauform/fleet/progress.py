@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tauform.errors import IdentificationError
 from tauform.files.file import write_text
-from tauform.fleet.summary import UnitSummary
+from tauform.fleet.evidence.summary import UnitSummary
 
 # Records carry their figures as attributes (`extra`), as structured loggers expect.
 LOGGER = logging.getLogger("tauform.fleet")

@@ -9,7 +9,7 @@ from typing import Any
 
 from tauform.description.robot import Robot
 from tauform.errors import IdentificationError
-from tauform.fleet.dataset import Dataset
+from tauform.fleet.evidence.dataset import Dataset
 from tauform.fleet.fleet_fit import FleetFit
 from tauform.fleet.identify_fleet import identify_fleet
 from tauform.wording import argument

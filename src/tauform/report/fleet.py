@@ -9,9 +9,9 @@ import numpy as np
 from tauform.errors import GenerationError, MissingExtraError
 from tauform.files.file import fresh_file, write_text
 from tauform.files.folder import write_folder
-from tauform.fleet.compare import FALSE_ALARM
+from tauform.fleet.comparison.compare import FALSE_ALARM
+from tauform.fleet.comparison.reference import FEWEST_UNITS
 from tauform.fleet.fleet_fit import FleetFit, rows_of
-from tauform.fleet.reference import FEWEST_UNITS
 from tauform.report.html.document import Section, document
 from tauform.report.html.elements import Marked, facts, paragraph, table
 from tauform.report.html.plot import Panel, Plot, Series

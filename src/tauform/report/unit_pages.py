@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tauform.fleet.courses import DRIFT
+from tauform.fleet.evidence.courses import DRIFT
+from tauform.fleet.evidence.trends import Trend
 from tauform.fleet.fleet_fit import FleetFit
-from tauform.fleet.trends import Trend
 from tauform.messages import counted
 from tauform.report.html.document import Section, document
 from tauform.report.html.elements import Marked, facts, paragraph, table

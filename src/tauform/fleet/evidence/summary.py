@@ -10,12 +10,12 @@ import scipy.linalg
 
 from tauform.arrays import Array
 from tauform.closedform.threads import on_one_thread
-from tauform.fleet.condense import condense
-from tauform.fleet.condensed import Plan, UnitLogs, Window, merged
-from tauform.fleet.courses import Course, courses
-from tauform.fleet.dataset import LogFile
-from tauform.fleet.noise import wide_prior
-from tauform.fleet.trends import Trend, trends
+from tauform.fleet.evidence.condense import condense
+from tauform.fleet.evidence.condensed import Plan, UnitLogs, Window, merged
+from tauform.fleet.evidence.courses import Course, courses
+from tauform.fleet.evidence.dataset import LogFile
+from tauform.fleet.evidence.noise import wide_prior
+from tauform.fleet.evidence.trends import Trend, trends
 from tauform.identification.regression.estimate import Estimate, least_squares
 from tauform.identification.regression.evidence import Evidence, updated
 

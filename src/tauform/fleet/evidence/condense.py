@@ -11,9 +11,9 @@ import numpy as np
 from tauform.arrays import Array
 from tauform.closedform.threads import on_one_thread
 from tauform.errors import IdentificationError, RecordingError, TauformError
-from tauform.fleet.condensed import Plan, UnitLogs, Window
-from tauform.fleet.dataset import LogFile
-from tauform.fleet.places import at_hand
+from tauform.fleet.evidence.condensed import Plan, UnitLogs, Window
+from tauform.fleet.evidence.dataset import LogFile
+from tauform.fleet.evidence.places import at_hand
 from tauform.identification.logs.read import read_recording
 from tauform.identification.recording.recording import Recording
 from tauform.identification.recording.segments import uniform_segments

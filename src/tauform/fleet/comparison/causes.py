@@ -16,10 +16,10 @@ from scipy import special
 
 from tauform.arrays import Array
 from tauform.closedform.threads import on_one_thread
-from tauform.fleet.condensed import Plan
-from tauform.fleet.courses import CONSTANT, DRIFT, STEP, Course, faults_of
-from tauform.fleet.reference import Reference
-from tauform.fleet.summary import UnitSummary
+from tauform.fleet.comparison.reference import Reference
+from tauform.fleet.evidence.condensed import Plan
+from tauform.fleet.evidence.courses import CONSTANT, DRIFT, STEP, Course, faults_of
+from tauform.fleet.evidence.summary import UnitSummary
 
 # An exchange of columns has the size 1; further off it is no exchange.
 MAX_SWAP_OFF = 0.3

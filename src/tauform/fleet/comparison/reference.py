@@ -15,8 +15,8 @@ from scipy import stats
 
 from tauform.arrays import AnyArray, Array
 from tauform.closedform.threads import on_one_thread
-from tauform.fleet.condensed import Plan
-from tauform.fleet.summary import UnitSummary
+from tauform.fleet.evidence.condensed import Plan
+from tauform.fleet.evidence.summary import UnitSummary
 
 # Spread of values between units, relative to their size, that is never taken to be smaller: no two are alike.
 LEAST_SPREAD = 0.005

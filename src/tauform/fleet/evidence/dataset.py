@@ -14,7 +14,7 @@ from tauform.arguments import check_arguments
 from tauform.documents import parse_toml
 from tauform.errors import RecordingError
 from tauform.escaping.shown import visible
-from tauform.fleet.places import found_at, local_folder, text_at
+from tauform.fleet.evidence.places import found_at, local_folder, text_at
 from tauform.identification.logs.read import read_recording
 from tauform.messages import no_such
 

@@ -14,7 +14,7 @@ from scipy import stats
 
 from tauform.arrays import Array
 from tauform.description.inertia import parameter_transform
-from tauform.fleet.condensed import Plan, Window
+from tauform.fleet.evidence.condensed import Plan, Window
 
 CONSTANT, DRIFT, STEP = "constant", "drift", "step"
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from tauform.errors import IdentificationError
 from tauform.files.file import fresh_file
-from tauform.fleet.condensed import Plan, UnitLogs, arrays_of, unpacked
+from tauform.fleet.evidence.condensed import Plan, UnitLogs, arrays_of, unpacked
 from tauform.version import __version__
 
 

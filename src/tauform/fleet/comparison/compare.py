@@ -13,10 +13,10 @@ import numpy as np
 from scipy import stats
 
 from tauform.arrays import AnyArray, Array
-from tauform.fleet.causes import Cause, causes
-from tauform.fleet.condensed import Plan
-from tauform.fleet.reference import FEWEST_UNITS, Peers, Reference, alone
-from tauform.fleet.summary import UnitSummary
+from tauform.fleet.comparison.causes import Cause, causes
+from tauform.fleet.comparison.reference import FEWEST_UNITS, Peers, Reference, alone
+from tauform.fleet.evidence.condensed import Plan
+from tauform.fleet.evidence.summary import UnitSummary
 
 # Probability that any unit of a healthy fleet is called deviating by chance.
 FALSE_ALARM = 0.01

@@ -12,8 +12,8 @@ import numpy as np
 from tauform.archives import unpacked as unpacked_arrays
 from tauform.arrays import AnyArray, Array
 from tauform.description.robot import Robot
-from tauform.fleet.dataset import LogFile
-from tauform.fleet.noise import noise_of
+from tauform.fleet.evidence.dataset import LogFile
+from tauform.fleet.evidence.noise import noise_of
 from tauform.identification.fit import Fit
 from tauform.identification.regression.evidence import Evidence
 from tauform.identification.regression.rows import RowSource

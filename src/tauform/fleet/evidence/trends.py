@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from tauform.arrays import Array
-from tauform.fleet.condensed import Plan, Window
-from tauform.fleet.courses import DRIFT, STEP, best_line, best_step, left_of, load_directions, ramp, two_sided
+from tauform.fleet.evidence.condensed import Plan, Window
+from tauform.fleet.evidence.courses import DRIFT, STEP, best_line, best_step, left_of, load_directions, ramp, two_sided
 
 # Of all series of a healthy fleet, the share in which a change is found by chance.
 FALSE_ALARM = 0.01
