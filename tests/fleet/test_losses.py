@@ -243,3 +243,41 @@ def test_each_implausible_log_is_excluded_by_a_sentence(tmp_path: Path, capsys: 
     assert found.n_windows["slower"] == 2
     assert all(found.n_windows[name] == 1 for name in ("degrees", "millis", "backwards"))
     assert not {"degrees", "millis", "backwards", "slower"} & {unit.unit for unit in found.deviating}
+
+
+def pan_tilt() -> tf.Robot:
+    """Another robot with two joints."""
+    rows: list[dict[str, Any]] = [
+        {"joint": "revolute", "a": 0, "alpha": "pi/2", "d": 0.3, "theta": 0, "mass": 4, "viscous": 1, "coulomb": 0.5},
+        {"joint": "revolute", "a": 0.6, "alpha": 0, "d": 0, "theta": 0, "mass": 6, "com": [-0.2, 0, 0], "viscous": 1},
+    ]
+    return tf.Robot.from_dh(rows, "standard")
+
+
+@pytest.mark.parametrize("sample", [1, 8])
+def test_units_of_another_robot_are_excluded_by_a_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], sample: int
+) -> None:
+    for k in range(6):
+        write(tmp_path / f"A{k}" / "1.csv", samples(arm(k), k))
+    write(tmp_path / "other" / "1.csv", samples(pan_tilt(), 30))
+    millis = samples(arm(9), 31)
+    millis[:, 3:5] *= 1000
+    write(tmp_path / "thousand" / "1.csv", millis)
+    # Exchanged torques are a fault of a unit, not another robot.
+    exchanged = samples(arm(10), 32)
+    exchanged[:, 3:5] = exchanged[:, [4, 3]]
+    write(tmp_path / "exchanged" / "1.csv", exchanged)
+    words = ["fleet", "two_link", str(tmp_path), "--workers", "0", "--sample", str(sample), "-o", str(tmp_path / "out")]
+    assert main(words) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    for unit, why in {"other": "another robot made the log", "thousand": "their unit changed"}.items():
+        assert f"{unit}/1.csv was not used" in said
+        assert why in said
+        assert f"{unit}/1.csv" in page
+        assert why in page
+    found = tf.identify_fleet(tf.load("two_link"), tmp_path, workers=0, sample=sample)
+    assert sorted(found.units) == sorted([*UNITS, "exchanged"])
+    # Whoever is in the sample, the model is that of the many.
+    assert [(unit.unit, unit.cause.name if unit.cause else "") for unit in found.deviating] == [("exchanged", "swap")]

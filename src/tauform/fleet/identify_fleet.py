@@ -7,24 +7,19 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from tauform.description.robot import Robot
-from tauform.errors import IdentificationError, RecordingError, TauformError
+from tauform.errors import IdentificationError, RecordingError
 from tauform.fleet.comparison.compare import compare_units
 from tauform.fleet.evidence.condensed import Plan, UnitLogs
 from tauform.fleet.evidence.dataset import Dataset, name_of
-from tauform.fleet.evidence.places import at_hand
 from tauform.fleet.evidence.store import Store
 from tauform.fleet.evidence.summary import UnitSummary, summarize, summarized
 from tauform.fleet.evidence.trends import change_of
 from tauform.fleet.fleet_fit import FleetFit
+from tauform.fleet.pooled import pooled_fit
 from tauform.fleet.progress import Progress
 from tauform.fleet.scheduler import cluster, completed, dashboard
 from tauform.identification.fit import Fit
-from tauform.identification.identify import identify
-from tauform.identification.logs.read import read_recording
-from tauform.identification.recording.recording import Recording
 
 # What is known of a unit: None without a usable log; and (mark, reason) of logs that were set aside.
 _Found = tuple[UnitSummary | None, tuple[tuple[str, str], ...]]
@@ -75,7 +70,7 @@ def identify_fleet(
         raise IdentificationError(f"{checkpoint}: no such folder for checkpoints; make it first")
     logs = dataset if isinstance(dataset, Dataset) else Dataset.of(dataset, by)
     say(f"{len(logs.units)} units, {logs.n_files} logs; choosing the model on {min(sample, len(logs.units))} of them")
-    pooled = _pooled(robot, logs, sample, physical)
+    pooled = pooled_fit(robot, logs, sample, physical)
     plan = Plan.of(pooled, robot, logs.reading)
     store = Store(None if checkpoint is None else Path(checkpoint), plan)
     counts = Progress(len(logs.units), say, None if metrics is None else Path(metrics))
@@ -115,27 +110,6 @@ def identify_fleet(
     fleet = _compared(pooled, plan, {name: known[name] for name in logs.units}, counts.troubles)
     counts.finish(len(fleet.deviating), len(fleet.changes))
     return fleet
-
-
-def _pooled(robot: Robot, logs: Dataset, sample: int, physical: bool) -> Fit:
-    """The fit of one log each of some units, spread over the fleet: what is common is seen in any of them."""
-    names = list(logs.units)
-    # Evenly over the names: neighbours may come from one hall or one batch.
-    chosen = [names[k] for k in np.unique(np.linspace(0, len(names) - 1, max(1, sample)).astype(int))]
-    recordings: list[Recording] = []
-    refused = ""
-    for name in chosen:
-        for file in logs.units[name]:
-            try:
-                with at_hand(file.path) as path:
-                    recordings.append(read_recording(path, robot, **logs.reading))
-                # One readable log per unit is enough to choose terms.
-                break
-            except (TauformError, OSError) as error:
-                refused = str(error)
-    if not recordings:
-        raise RecordingError(f"{logs.root}: none of the logs that were tried can be read; the last one: {refused}")
-    return identify(robot, recordings, physical=physical)
 
 
 def _compared(pooled: Fit, plan: Plan, logs: dict[str, _Found], troubles: Sequence[str]) -> FleetFit:

@@ -14,6 +14,7 @@ from tauform.errors import IdentificationError, RecordingError, TauformError
 from tauform.fleet.evidence.condensed import Plan, UnitLogs, Window
 from tauform.fleet.evidence.dataset import LogFile
 from tauform.fleet.evidence.places import at_hand
+from tauform.fleet.evidence.plausible import implausible
 from tauform.identification.logs.read import read_recording
 from tauform.identification.recording.recording import Recording
 from tauform.identification.recording.segments import uniform_segments
@@ -26,10 +27,6 @@ MOST_SAMPLES = 4_000_000
 ROWS_SHOWN = 300
 # Files follow one another where the gap between them is at most so many sample periods.
 MAX_GAP_PERIODS = 1.5
-# Torques that differ from the predicted ones by more than this factor are no fault of a robot.
-MAX_TORQUE_FACTOR = 10.0
-# Correlation of measured and predicted torque above which they differ by a factor alone.
-MIN_CORRELATION = 0.8
 
 
 def condense(unit: str, files: Sequence[LogFile], plan: Plan, known: UnitLogs | None = None) -> UnitLogs:
@@ -132,7 +129,7 @@ class _Condensing:
             source = replace(self.plan.source, segments=tuple(segments))
             evidence, excerpt = _evidence(source, self.plan)
             # Alone it would be told from a fault by nobody: the unit's other windows would be spoilt with it.
-            if why := _implausible(evidence, self.plan):
+            if why := _strange(evidence, self.plan):
                 raise RecordingError(why)
         except TauformError as error:
             self.excluded.extend((mark, str(error)) for mark in marks)
@@ -169,32 +166,13 @@ def _evidence(source: Iterable[Rows], plan: Plan) -> tuple[Evidence, Array]:
     return Evidence(triangles[None], np.array([count]), (0,), peaks, torque_peaks), excerpt
 
 
-def _implausible(evidence: Evidence, plan: Plan) -> str:
-    """Why a recording cannot be one of this robot in the units that were stated; empty where it can.
-
-    Faults change torques by parts of them; a unit that changed in the middle of a data set (N mm for N m, degrees for
-    radians) changes them tenfold and more, and would pass for a payload of tons.
-    """
-    # m = A x of the pooled values, y measured; R holds the same squares and products as all rows.
-    R = evidence.triangles[0]
-    predicted, measured = R[:, :, : len(plan.values)] @ plan.values, R[:, :, -1]
-    m, y = np.linalg.norm(predicted, axis=1), np.linalg.norm(measured, axis=1)
-    alike = (predicted * measured).sum(axis=1) / np.maximum(m * y, 1e-300)
-    factor = y / np.maximum(m, 1e-300)
-    # All joints together: a logger that changes its unit changes all of them; one joint alone may have lost its drive.
-    typical = float(np.median(factor))
-    if float(np.median(alike)) > MIN_CORRELATION and not 1 / MAX_TORQUE_FACTOR < typical < MAX_TORQUE_FACTOR:
-        return (
-            f"measured torques are {typical:.3g} times what the fleet's model predicts for this motion, so their unit "
-            "changed; convert this log, or put such logs into a data set with gains of their own"
-        )
-    worst = int(np.argmin(np.where(y > 0, factor, np.inf)))
-    if y[worst] > 0 and factor[worst] < 1 / MAX_TORQUE_FACTOR and alike[worst] < MIN_CORRELATION:
-        return (
-            f"the motion of {plan.robot.joint_names[worst]} would take {1 / factor[worst]:.3g} times the torque that "
-            "was measured, so its positions or the time are in another unit, or another robot made the log; convert it"
-        )
-    return ""
+def _strange(evidence: Evidence, plan: Plan) -> str:
+    """Why a window cannot be one of this robot; see `implausible`."""
+    # R holds the same squares and products as all rows: [A, predicted torques of all joints, tau].
+    R, (n, width) = evidence.triangles[0], plan.shape
+    p = width - n
+    unknown = np.linalg.norm(R[:, :, :p] @ plan.root, axis=(1, 2))
+    return implausible(R[:, :, -1], R[:, :, p:-1].transpose(0, 2, 1), unknown, plan.robot.joint_names)
 
 
 def _span(run: Sequence[tuple[str, Recording]]) -> tuple[float, float, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from tauform.description.robot import Robot
 from tauform.fleet.evidence.dataset import LogFile
 from tauform.fleet.evidence.noise import noise_of
 from tauform.identification.fit import Fit
+from tauform.identification.regression.colour import root_of
 from tauform.identification.regression.evidence import Evidence
 from tauform.identification.regression.rows import RowSource
 
@@ -30,7 +32,7 @@ class Plan:
         robot: of all units.
         source: design, filters and smoother; its segments are none.
         reading: options of `read_recording`.
-        values, deviations: (p,) of the pooled fit.
+        values, covariance: (p,), (p, p) of the pooled fit.
         weights, inflation: (n,) of the joints' rows, and of their variance by correlation in time, of a usual unit.
     """
 
@@ -38,7 +40,7 @@ class Plan:
     source: RowSource
     reading: Mapping[str, Any]
     values: Array
-    deviations: Array
+    covariance: Array
     weights: Array
     inflation: Array
 
@@ -49,7 +51,17 @@ class Plan:
         sigma, inflation = noise_of(fit)
         # Without segments: samples would travel to every worker.
         source = replace(fit.source, segments=(), silent=())
-        return cls(robot, source, reading, fit.values, fit.deviations, 1.0 / sigma, inflation)
+        return cls(robot, source, reading, fit.values, fit.covariance, 1.0 / sigma, inflation)
+
+    @cached_property
+    def deviations(self) -> Array:
+        """(p,) standard deviations of the pooled values."""
+        return np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
+
+    @cached_property
+    def root(self) -> Array:
+        """(p, p) L with L L' = covariance."""
+        return root_of(self.covariance)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -109,6 +121,15 @@ def merged(parts: Sequence[Evidence]) -> Evidence:
         np.max([part.peaks for part in parts], axis=0),
         np.max([part.torque_peaks for part in parts], axis=0),
     )
+
+
+def one_block(evidence: Evidence) -> Evidence:
+    """All windows in one triangle per joint."""
+    n, k = evidence.n_joints, evidence.n_columns + 1
+    stacked = evidence.triangles.transpose(1, 0, 2, 3).reshape(n, -1, k)
+    triangles: Array = np.asarray(np.linalg.qr(stacked, mode="r"))[None]
+    count = np.array([evidence.n_rows])
+    return Evidence(triangles, count, (0,), evidence.peaks, evidence.torque_peaks)
 
 
 def arrays_of(logs: UnitLogs) -> dict[str, Any]:

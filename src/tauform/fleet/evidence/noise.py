@@ -39,6 +39,8 @@ def noise_of(fit: Fit) -> tuple[Array, Array]:
         # Too short alone for the filters to settle.
         except IdentificationError:
             continue
+    if not found:
+        return fit.sigma, np.ones_like(fit.sigma) if fit.inflation is None else fit.inflation
     sigma, inflation = np.median(np.array(found), axis=0)
     return sigma, inflation
 

@@ -11,7 +11,7 @@ import scipy.linalg
 from tauform.arrays import Array
 from tauform.closedform.threads import on_one_thread
 from tauform.fleet.evidence.condense import condense
-from tauform.fleet.evidence.condensed import Plan, UnitLogs, Window, merged
+from tauform.fleet.evidence.condensed import Plan, UnitLogs, Window, merged, one_block
 from tauform.fleet.evidence.courses import Course, courses
 from tauform.fleet.evidence.dataset import LogFile
 from tauform.fleet.evidence.noise import wide_prior
@@ -67,7 +67,7 @@ def summarize(logs: UnitLogs, plan: Plan) -> UnitSummary | None:
     if not logs.windows:
         return None
     p = len(plan.values)
-    everything = _one_block(merged([window.evidence for window in logs.windows]))
+    everything = one_block(merged([window.evidence for window in logs.windows]))
     evidence = everything.chosen(range(p))
     found = least_squares(evidence, prior=wide_prior(plan.values, plan.deviations))
     held = _held(everything, plan)
@@ -102,15 +102,6 @@ def summarized(
     logs = condense(unit, files, plan, known)
     summary = summarize(logs, plan)
     return summary, logs if keep else UnitLogs(unit, (), logs.excluded)
-
-
-def _one_block(evidence: Evidence) -> Evidence:
-    """All windows in one triangle per joint."""
-    n, k = evidence.n_joints, evidence.n_columns + 1
-    stacked = evidence.triangles.transpose(1, 0, 2, 3).reshape(n, -1, k)
-    triangles: Array = np.asarray(np.linalg.qr(stacked, mode="r"))[None]
-    count = np.array([evidence.n_rows])
-    return Evidence(triangles, count, (0,), evidence.peaks, evidence.torque_peaks)
 
 
 def _held(evidence: Evidence, plan: Plan) -> Estimate:

@@ -54,7 +54,7 @@ def coloured(evidence: Evidence, estimate: Estimate, rows: Iterable[Rows], of_fi
     """
     A, error, count = _on_a_grid(evidence, rows, estimate.values)
     share, felt = count / max(1, evidence.n_rows), [np.flatnonzero(own) for own in evidence.peaks]
-    half, whitener = _root(estimate.bread), _whitener(of_filters)
+    half, whitener = root_of(estimate.bread), _whitener(of_filters)
 
     def white(x: Array) -> Array:
         return np.asarray(signal.lfilter(whitener, 1.0, x, axis=0))
@@ -90,7 +90,7 @@ def _whitener(of_filters: Array) -> Array:
     return process(of_filters[: len(floor)] + floor)[0]
 
 
-def _root(matrix: Array) -> Array:
+def root_of(matrix: Array) -> Array:
     """H with H H' = matrix, also where rounding has made it indefinite."""
     size = np.sqrt(np.diag(matrix))
     values, vectors = np.linalg.eigh(matrix / np.outer(size, size))

@@ -16,7 +16,7 @@ from tauform.fleet.evidence.condense import condense
 from tauform.fleet.evidence.condensed import Plan, UnitLogs
 from tauform.fleet.evidence.dataset import Dataset
 from tauform.fleet.evidence.summary import UnitSummary, summarize
-from tauform.fleet.identify_fleet import _pooled
+from tauform.fleet.pooled import pooled_fit
 
 N_WINDOWS = 6
 # Six recordings, from the first to the last.
@@ -83,7 +83,7 @@ def healthy(folder: Path) -> tuple[Plan, list[UnitSummary]]:
     logs = Dataset.of(folder)
     logs = replace(logs, units={name: files for name, files in logs.units.items() if name.startswith("A")})
     robot = tf.load("two_link")
-    plan = Plan.of(_pooled(robot, logs, 6, physical=False), robot, logs.reading)
+    plan = Plan.of(pooled_fit(robot, logs, 6, physical=False), robot, logs.reading)
     condensed = [condense(name, files, plan) for name, files in logs.units.items()]
     rng = np.random.default_rng(7)
     summaries = [summarize(_again(condensed[k % len(condensed)], plan, rng), plan) for k in range(200)]
