@@ -16,26 +16,26 @@ from tauform.portable.factorization import are_positive_definite
 NEED_DEFINITE = ("mass_matrix", "forward_dynamics")
 
 
-def guard(function: str, states: list[Array], required: bool, moving: Sequence[int]) -> Callable[..., bool]:
+def guard(function: str, states: list[Array], required: bool, moving: Sequence[int]) -> Callable[[Program], bool]:
     """The condition on programs of a function: definite mass matrices, pivots that keep their sign.
 
     Args:
         states: inputs at which it must hold; all are used.
         required: whether a mass matrix must be definite where the function could do without (inverse dynamics).
         moving: joints that the mass matrix is about; others are fixed.
-
-    Returns:
-        Takes the program and, where there is one, its kernel, which is quicker at many states.
     """
-
-    def condition(program: Program, kernel: Callable[..., Any] | None = None) -> bool:
-        # A pivot that passes zero between two states would divide by it somewhere in between.
-        if function == "forward_dynamics" and not steady_pivots(program, states):
-            return False
-        return is_definite(kernel or program, function, states, moving) is not False
-
     # Torques alone, where nobody inverts the matrix, are free of the condition.
-    return condition if required or function in NEED_DEFINITE else lambda program, kernel=None: True
+    if not required and function not in NEED_DEFINITE:
+        return lambda program: True
+    return lambda program: is_sound(program, function, states, is_definite(program, function, states, moving), True)
+
+
+def is_sound(program: Program, function: str, states: list[Array], definite: bool | None, required: bool) -> bool:
+    """Whether a program keeps the condition of `guard`, where it is known whether its mass matrix is definite."""
+    if definite is False and (required or function in NEED_DEFINITE):
+        return False
+    # A pivot that passes zero between two states would divide by it somewhere in between.
+    return function != "forward_dynamics" or steady_pivots(program, states)
 
 
 def is_definite(evaluate: Callable[..., Any], function: str, states: list[Array], moving: Sequence[int]) -> bool | None:

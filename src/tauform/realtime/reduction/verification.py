@@ -14,7 +14,7 @@ from tauform.codegen.program.program import Program
 from tauform.codegen.pruning.prune import weighed
 from tauform.codegen.runtime.kernel import Kernel, compile_program
 from tauform.errors import ModelError
-from tauform.realtime.reduction.guards import guard, is_definite, result_weights
+from tauform.realtime.reduction.guards import is_definite, is_sound, result_weights
 from tauform.realtime.reduction.subject import Subject, function_states
 
 # Standard deviations of the count to spare with which the guarantee must hold, so that it holds on other states too.
@@ -75,7 +75,7 @@ class Verifier:
 
     def joint_errors(self, program: Program, sizes: Array) -> tuple[float, ...]:
         """Error of each joint at the confidence, relative to the size of that joint's own results."""
-        states = self._guarded()
+        states = self._guarded
         missed = np.abs(for_batches(program)(*states) - self._kernel(*states)) / sizes
         return tuple(np.quantile(missed, self.confidence, axis=0).tolist())
 
@@ -87,12 +87,13 @@ class Verifier:
     def __call__(self, program: Program) -> Verification:
         """Errors on the unseen states, and for a recording on all of it."""
         kernels = for_batches(program), self._kernel
-        sound = guard(self.exact.name, self._guarded(), self.definite, self.subject.moving)(program, kernels[0])
+        definite = self._definite(kernels[0])
+        sound = is_sound(program, self.exact.name, self._guarded, definite, self.definite)
         n_done, error, n_failed, holds = self._counted(self.unseen, *kernels)
         if self.whole is not None and holds:
             # A held-out half may be easier than the rest of a recording.
             holds = self._counted(self.whole, *kernels)[-1]
-        return Verification(n_done, error, 1 - n_failed / n_done, sound and holds, self._definite(kernels[0]))
+        return Verification(n_done, error, 1 - n_failed / n_done, sound and holds, definite)
 
     def _counted(self, profile: Profile, kernel: Kernel, exact: Kernel) -> tuple[int, float, int, bool]:
         """States done, the error at the confidence, states beyond the tolerance, and whether the guarantee holds."""
@@ -114,13 +115,14 @@ class Verifier:
         holds = n_failed <= max(allowed - spare, 0.0)
         return counts.n_states, counts.quantile(self.confidence), n_failed, bool(holds)
 
+    @cached_property
     def _guarded(self) -> list[Array]:
         # The same states for every program: verdicts on definiteness can be compared.
         states = self.unseen.sample(GUARD_STATES, np.random.default_rng(0))
         return function_states(self.subject, self.exact, states)
 
     def _definite(self, kernel: Kernel) -> bool | None:
-        return is_definite(kernel, self.exact.name, self._guarded(), self.subject.moving)
+        return is_definite(kernel, self.exact.name, self._guarded, self.subject.moving)
 
 
 def for_batches(program: Program) -> Kernel:
