@@ -117,7 +117,7 @@ def test_steps_of_friction_pass_the_filters_of_the_torques(monkeypatch: pytest.M
 
     alike = error()
     assert alike < 2e-3
-    monkeypatch.setattr(RowSource, "_thin_steps", lambda *_: None)
+    monkeypatch.setattr(RowSource, "_decimate_steps", lambda *_: None)
     assert error() > 3 * alike
 
 

@@ -24,16 +24,16 @@ LINES: dict[str, dict[str, Any]] = {
 
 def plotly_figure(plot: Plot) -> Any:
     """A `plotly.graph_objects.Figure` with a menu of the panels where there are several."""
-    from plotly import graph_objects
+    from tauform.report.notebook.figure import NotebookFigure
 
     traces, owners = [], []
     if plot.heat:
-        return graph_objects.Figure([_matrix(plot)], _layout(plot))
+        return NotebookFigure([_matrix(plot)], _layout(plot))
     for k, panel in enumerate(plot.panels):
         for order, series in enumerate(panel.series):
             traces.append(_trace(plot, series, order) | {"visible": _visible(series) if k == 0 else False})
             owners.append(k)
-    figure = graph_objects.Figure(traces, _layout(plot))
+    figure = NotebookFigure(traces, _layout(plot))
     if len(plot.panels) > 1:
         shown = [series for panel in plot.panels for series in panel.series]
         buttons = [_button(plot, k, panel, owners, shown) for k, panel in enumerate(plot.panels)]
