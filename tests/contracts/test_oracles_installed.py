@@ -20,8 +20,8 @@ from fuzz.test_readers import EXTRAS
 MODULES = {"pin": "pinocchio", "pytest-xdist": "xdist", "pyyaml": "yaml", "pycollada": "collada"}
 # What is run as a command, or holds files alone.
 WITHOUT_MODULE = ("ruff", "build", "hatchling", "example-robot-data")
-# Pages and benchmarks have extras of their own.
-OF_OTHER_EXTRAS = {"fmpy", "material", "mkdocstrings", "pyopencl", "real_robots"}
+# Pages, benchmarks and what runs at night have extras of their own; rosbags brings its library of Zstandard.
+OF_OTHER_EXTRAS = {"backports", "fmpy", "jupyterlab", "material", "mkdocstrings", "pyopencl", "real_robots"}
 
 
 def wanted(extra: str, listed: dict[str, list[str]], project: str) -> set[str]:
