@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Literal
 
 from tauform.arrays import read_only
@@ -170,8 +171,14 @@ def _estimated(
             RIDGE: lambda: _fit(robot, regression, "ridge", prior, free.findings),
         }
         # Thunks: the alternatives are computed only where the free fit follows noise.
-        fit = better_on_held_out(free, others)
+        fit = better_on_held_out(free, {kind: partial(_said, say, kind, make) for kind, make in others.items()})
     return replace(fit, swap=swap, suspicions=(*causes, *late, *clipped, *drift))
+
+
+def _said(say: Callable[[str], None], kind: str, make: Callable[[], Fit]) -> Fit:
+    """The fit of an alternative, told before it is made."""
+    say(f"comparing with a {kind} fit")
+    return make()
 
 
 @on_one_thread

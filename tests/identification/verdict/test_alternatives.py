@@ -38,14 +38,15 @@ def error(fit: tf.Fit, robot: tf.Robot) -> float:
 
 
 def test_a_short_motion_takes_what_held_out_blocks_choose() -> None:
-    robot = described()
-    fit = tf.identify(robot, recorded(robot, 2.5, 1), friction="plain", couplings=None)
+    robot, said = described(), list[str]()
+    fit = tf.identify(robot, recorded(robot, 2.5, 1), friction="plain", couplings=None, progress=said.append)
     free = tf.identify(robot, recorded(robot, 2.5, 1), friction="plain", couplings=None, method="weighted")
     assert any("held-out blocks chose physical values (free " in finding for finding in fit.findings)
     assert fit.held_out.total < 0.8 * free.held_out.total
     assert error(fit, robot) < 0.7 * error(free, robot)
     assert fit.physical is not None
     assert free.physical is None
+    assert said[-3:] == [f"comparing with a {kind} fit" for kind in ("physical", "reduced", "ridge")]
 
 
 def test_a_long_motion_keeps_free_values() -> None:
