@@ -16,7 +16,7 @@ STEPS = {
 }
 
 # A campaign kills at every step (`make faults`), the usual tests at some of them.
-STRIDE = 1 if os.environ.get("FAULTS") == "all" else 7
+STRIDE = 1 if os.environ.get("FAULTS") == "all" else 11
 
 
 def killed_at_step(step: int, write: Callable[[], Any]) -> bool:

@@ -148,7 +148,7 @@ def test_the_compiled_c_of_a_reduced_program_keeps_its_guarantee(reduction: tf.R
 
 
 @pytest.mark.parametrize("kind", representatives(KINDS, "loop"))
-@pytest.mark.parametrize("function", ["inverse_dynamics", "forward_dynamics"])
+@pytest.mark.parametrize("function", representatives(["inverse_dynamics", "forward_dynamics"], "forward_dynamics"))
 def test_velocity_terms_leave_programs_under_load(kind: str, function: str) -> None:
     """What is left is checked against the textbook function; friction is that of the load that is left."""
     from tauform.realtime.reduction.velocity import Quiet, recursive, without_velocity
@@ -166,7 +166,7 @@ def test_velocity_terms_leave_programs_under_load(kind: str, function: str) -> N
 
 
 @pytest.mark.parametrize("kind", representatives(KINDS, "loop"))
-@pytest.mark.parametrize("task", ["background", "synchronous"])
+@pytest.mark.parametrize("task", representatives(["background", "synchronous"], "background"))
 def test_two_tasks_make_the_whole_torque(kind: str, task: str) -> None:
     robot = ROBOTS[kind]
     q, qd, qdd, T = states_of(robot)

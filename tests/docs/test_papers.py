@@ -39,7 +39,20 @@ def shown(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float | np.floating) else str(value)
 
 
-@pytest.mark.parametrize("row", ROWS, ids=[f"{k}: {row['item'][:40]}" for k, row in enumerate(ROWS)])
+# Rows that take a second, and whose law a test in its own room holds by day: a search, programs of fewer terms,
+# arbitrary loads.
+LONG = ("the parallelogram by `derive`", "section 4.3: operations fall", "with an arbitrary")
+CASES = [
+    pytest.param(
+        row,
+        id=f"{k}: {row['item'][:40]}",
+        marks=pytest.mark.nightly if any(words in row["item"] for words in LONG) else (),
+    )
+    for k, row in enumerate(ROWS)
+]
+
+
+@pytest.mark.parametrize("row", CASES)
 def test_the_call_gives_what_the_page_says(row: dict[str, str]) -> None:
     assert shown(eval(row["call"], names())) == row["ours"].strip()
 

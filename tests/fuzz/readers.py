@@ -16,6 +16,7 @@ import numpy as np
 
 import tauform as tf
 from fuzz import originals
+from fuzz import reader as kinds
 from fuzz.fleet_and_studio import FLEET_AND_STUDIO
 from fuzz.mutations import Mutation, damaged_binary, damaged_text, damaged_tree, packed
 from fuzz.reader import Reader, Rebuilt, damaged_archive, file_named, share
@@ -25,7 +26,7 @@ from tauform.errors import TauformError
 VERBS = ("show", "base", "derive", "linearize")
 # One of so many robots that are read is worked with, one of so many recordings identified, looked at, and read in a
 # process of its own where users' are.
-ROBOTS_PER_VERB, RECORDINGS_PER_FIT, RECORDINGS_PER_LOOK, RECORDINGS_PER_PROCESS = 8, 32, 4, 16
+ROBOTS_PER_VERB, RECORDINGS_PER_FIT, RECORDINGS_PER_LOOK, RECORDINGS_PER_PROCESS = 8, 32, 4, 32
 
 
 def read_robot(path: Path) -> tf.Robot:
@@ -50,26 +51,27 @@ def read_recording(path: Path) -> tf.Recording:
     """A recording is finite and whole, and a fit of it too; a first look at it ends well or is refused."""
     from tauform.identification.logs.formats import separate
 
-    kept = separate._pieces
+    # To start a process takes as long as some hundred cases; and it would hide what a reader raises. A look starts one
+    # for every column. Good files are read here, where they import the libraries.
+    if not kinds.ALL and share(path if path.is_file() else path / "metadata.yaml", RECORDINGS_PER_PROCESS):
+        return _checked(tf.read_recording(path, originals.robot()))
+    kept, separate._pieces = separate._pieces, _here
     try:
-        # To start a process takes as long as some hundred cases; and it would hide what a reader raises.
-        if not share(path if path.is_file() else path / "metadata.yaml", RECORDINGS_PER_PROCESS):
-            separate._pieces = _here
-        return _read_recording(path)
+        if path.is_file() and share(path, RECORDINGS_PER_LOOK):
+            with suppress(TauformError):
+                assert tf.inspect_log(path).n_samples >= 0
+        recording = _checked(tf.read_recording(path, originals.robot()))
     finally:
         separate._pieces = kept
-
-
-def _read_recording(path: Path) -> tf.Recording:
-    if path.is_file() and share(path, RECORDINGS_PER_LOOK):
-        with suppress(TauformError):
-            assert tf.inspect_log(path).n_samples >= 0
-    recording = tf.read_recording(path, originals.robot())
-    assert recording.q.shape == recording.tau.shape == (recording.n_samples, 2)
-    assert all(np.isfinite(x).all() for x in (recording.t, recording.q, recording.tau)), "a value is not finite"
     if path.is_file() and share(path, RECORDINGS_PER_FIT):
         fit = tf.identify(originals.robot(), recording, friction="plain", couplings=None)
         assert np.isfinite(fit.values).all(), "a fitted value is not finite"
+    return recording
+
+
+def _checked(recording: tf.Recording) -> tf.Recording:
+    assert recording.q.shape == recording.tau.shape == (recording.n_samples, 2)
+    assert all(np.isfinite(x).all() for x in (recording.t, recording.q, recording.tau)), "a value is not finite"
     return recording
 
 

@@ -21,12 +21,12 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 X86 = platform.machine() in ("x86_64", "AMD64")
 CORE_TYPES = ("Haswell", "Sandybridge", "Nehalem", "Prescott")
-# Seconds each; the others take minutes.
+# One set of each kind; the others print more of the same kinds, or take minutes.
 QUICK = (
     *("arithmetic", "xarm7_as_written", "descriptions", "base_parameters", "closed_forms"),
-    *("programs", "targets", "reduced", "multirate", "fits"),
+    *("programs", "reduced", "fits"),
 )
-LONG = ("arms", "reduced_arms")
+LONG = ("targets", "multirate", "arms", "reduced_arms")
 # Both spellings: glibc before 2.33 calls what can be used by another name; what it does not know it ignores.
 OLD_C_LIBRARY = {"GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX2_Usable,-FMA_Usable,-AVX2,-FMA,-FMA4"}
 

@@ -44,7 +44,7 @@ def test_without_noise_no_further_term_is_found() -> None:
     assert np.abs(fit.theta - fit.base.values(robot)).max() <= 1e-9
 
 
-@pytest.mark.parametrize("n_fits", representatives([50, 200], 50))
+@pytest.mark.parametrize("n_fits", representatives([25, 200], 25))
 def test_the_truth_lies_within_the_deviations_as_often_as_it_should(n_fits: int) -> None:
     robot = arm()
     path = motion(robot, 2, duration=6.0, rate=50.0)

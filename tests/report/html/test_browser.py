@@ -14,6 +14,7 @@ import pytest
 
 import tauform as tf
 from real_robots import urdf
+from sampling import in_turns, representatives
 from tauform.description.shapes import Mesh
 from tauform.pipeline.motion import coordinate_ranges, home_position, sweep_motion
 from tauform.pipeline.robot_model import RobotModel
@@ -99,8 +100,7 @@ def open_page(browser: Any) -> Iterator[Open]:
         page.close()
 
 
-@pytest.mark.parametrize("viewport", [LAPTOP, NARROW], ids=["laptop", "narrow"])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("viewport", "scheme"), in_turns([LAPTOP, NARROW], ["light", "dark"]))
 def test_it_loads_without_complaints_and_fits_the_window(
     open_page: Open, delivery: Delivery, viewport: dict[str, int], scheme: str
 ) -> None:
@@ -182,7 +182,7 @@ def test_tabs_keys_legend_and_zoom_of_a_plot(open_page: Open, delivery: Delivery
     assert 0.5 < low < 2.0 < 3.0 < high < 4.5  # of six seconds
 
 
-@pytest.mark.parametrize("name", ["kr6_r700", "sr6ia", "parallelogram"])
+@pytest.mark.parametrize("name", representatives(["kr6_r700", "sr6ia", "parallelogram"], "parallelogram"))
 def test_sliders_move_the_robot_where_forward_kinematics_says(open_page: Open, tmp_path: Path, name: str) -> None:
     robot = tf.load(name)
     path = tmp_path / "view.html"
