@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import tauform as tf
+from sampling import in_turns
 from tauform.cli import main
 
 VERBS = {
@@ -43,8 +44,7 @@ def test_the_name_is_the_prefix_of_all(verb: str, log: Path) -> None:
     assert "two_link_" not in (folder / "left_arm.c").read_text()
 
 
-@pytest.mark.parametrize("name", ["", "left arm", "1st", "double", "arm;", "_arm", "t1"])
-@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize(("name", "verb"), in_turns(["", "left arm", "1st", "double", "arm;", "_arm", "t1"], VERBS))
 def test_a_name_that_c_does_not_allow_is_one_sentence(
     verb: str, name: str, log: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

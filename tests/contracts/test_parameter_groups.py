@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tauform as tf
-from sampling import in_turns
+from sampling import in_turns, representatives
 from tauform.description.drives import SHAPES
 from tauform.description.parameter_groups import PARAMETER_GROUPS
 
@@ -58,7 +58,8 @@ def test_declared_rotors_alone_take_part_everywhere(rotors: tuple[bool, ...], fr
     np.testing.assert_allclose(kernel(*states, theta), expected, atol=1e-11)
 
 
-@pytest.mark.parametrize(("rotors", "friction"), in_turns(PATTERNS, [False, True]))
+@pytest.mark.parametrize("rotors", representatives(PATTERNS, PATTERNS[0], PATTERNS[5]))
+@pytest.mark.parametrize("friction", representatives([False, True], True))
 def test_motions_and_fits_show_the_same_parameters(rotors: tuple[bool, ...], friction: bool) -> None:
     robot = arm(rotors, friction)
     base = tf.base_parameters(robot)

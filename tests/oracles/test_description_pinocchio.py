@@ -11,6 +11,7 @@ import pytest
 
 import tauform as tf
 from real_robots import all_urdfs, pinocchio_order, pinocchio_state, urdf, without_losses
+from sampling import representatives
 from tauform.errors import DescriptionError
 
 NAMED = [
@@ -49,7 +50,10 @@ def test_urdf_torque_equals_rnea(name: str) -> None:
     assert relative_torque_error(urdf(name), n_states=20) < 1e-12
 
 
-@pytest.mark.parametrize("path", all_urdfs(), ids=lambda path: path.stem)
+OTHERS = [path for path in all_urdfs() if path.stem in NOT_A_ROBOT]
+
+
+@pytest.mark.parametrize("path", representatives(all_urdfs(), *all_urdfs()[::3], *OTHERS), ids=lambda path: path.stem)
 def test_every_urdf_loads_with_rnea_torque_or_says_why_not(path: Path) -> None:
     if path.stem in NOT_A_ROBOT:
         with pytest.raises(DescriptionError, match=NOT_A_ROBOT[path.stem]):

@@ -10,6 +10,7 @@ import pytest
 import tauform as tf
 from closed_linkages import OFFSET, RADIUS, ROD, four_bar, slider_crank
 from pinocchio_oracle import model_of
+from sampling import representatives
 
 pin = pytest.importorskip("pinocchio")
 TIGHT = 1e-10
@@ -120,7 +121,10 @@ def test_however_a_loop_is_closed_it_is_the_same_linkage() -> None:
     np.testing.assert_allclose(same[0], same[1], rtol=0, atol=TIGHT)
 
 
-@pytest.mark.parametrize("function", ["inverse_dynamics", "forward_dynamics", "coriolis_matrix", "linearize_inverse"])
+FOLLOWING = ("inverse_dynamics", "forward_dynamics", "coriolis_matrix", "linearize_inverse")
+
+
+@pytest.mark.parametrize("function", representatives(FOLLOWING, "inverse_dynamics", "linearize_inverse"))
 def test_programs_follow_loops(function: str) -> None:
     robot = four_bar(friction=True)
     program = tf.generate(robot, function)

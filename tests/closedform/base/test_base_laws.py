@@ -67,7 +67,7 @@ def test_count_and_torque_are_those_of_the_regressor(kind: str, seed: int, inclu
 
 @pytest.mark.parametrize("kind", ["chain", "tree", "aligned"])
 @given(seed=seeds, include=st.sampled_from(GROUPS))
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=4, deadline=None)
 def test_sources_and_methods_span_the_same_space(kind: str, seed: int, include: tuple[str, ...] | None) -> None:
     robot = any_robot(seed, kind)
     reference = tf.base_parameters(robot, include=include)

@@ -76,7 +76,11 @@ def test_short_programs_and_runtime_parameters_have_numbers_alone() -> None:
 @pytest.mark.parametrize("compiler", representatives(["gcc", "clang"], "gcc"))
 @pytest.mark.parametrize(
     ("real", "flags"),
-    [("double", VECTOR_FLAGS), pytest.param("double", "-O2", marks=pytest.mark.nightly), ("float", VECTOR_FLAGS)],
+    [
+        ("double", VECTOR_FLAGS),
+        pytest.param("double", "-O2", marks=pytest.mark.nightly),
+        pytest.param("float", VECTOR_FLAGS, marks=pytest.mark.nightly),
+    ],
 )
 def test_c_with_and_without_vectors_passes_its_test(tmp_path: Path, compiler: str, real: str, flags: str) -> None:
     if not shutil.which(compiler) or not shutil.which("make"):

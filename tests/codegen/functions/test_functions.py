@@ -38,7 +38,7 @@ CASES = [
 KINDS = ("tree", "parallelogram", "puma260_izaguirre", "PP1")
 WAYS = sorted({case[:2] for case in CASES})
 TURNS = {(*way, kind) for way, kind in zip(WAYS, cycle(KINDS), strict=False)}
-KEPT = [case for case in CASES if case[0] == "inverse_dynamics" or case in TURNS or case[2] == "tree"]
+KEPT = [case for case in CASES if case[0] == "inverse_dynamics" or case in TURNS]
 # Torques determine accelerations up to the condition of the mass matrix.
 TOLERANCE = {name: max(function.tolerance, 1e-11) for name, function in FUNCTIONS.items()}
 

@@ -15,6 +15,7 @@ import pytest
 
 import tauform as tf
 from identification.arms import arm, motion
+from sampling import representatives
 from tauform.codegen.generate import generate
 from tauform.errors import GenerationError, IdentificationError, VerificationError
 from tauform.identification.export.code import CodeOptions, write_proven
@@ -94,7 +95,7 @@ def test_without_validation_it_is_the_error_of_the_fitted_recordings(tmp_path: P
     assert f"the verdict is on held-out blocks: {100 * fit().held_out.total:.4f} %" in said
 
 
-@pytest.mark.parametrize("rate", [93.0, 500.0, 2000.0])
+@pytest.mark.parametrize("rate", representatives([93.0, 500.0, 2000.0], 93.0))
 def test_recordings_of_other_rates_are_filtered_as_in_the_verdict(rate: float, tmp_path: Path) -> None:
     fit(rate).write_code(tmp_path / "c", "arm")
     assert figures(tmp_path / "c")["inverse_dynamics"] == pytest.approx(fit(rate).unseen.total, abs=PRINTED)
@@ -115,7 +116,7 @@ def test_every_friction_law_is_in_the_c(law: FrictionLaw, tmp_path: Path) -> Non
     assert ("temperature" in (tmp_path / "c" / "arm.h").read_text()) == (law == "thermal")
 
 
-@pytest.mark.parametrize("smoother", [*SMOOTHERS, None], ids=str)
+@pytest.mark.parametrize("smoother", representatives([*SMOOTHERS, None], "kalman", None), ids=str)
 def test_torques_in_the_filters_have_the_error_of_the_columns(smoother: str | None) -> None:
     """The verdict filters columns and multiplies them by values; here torques are filtered."""
     options = {"filters": None} if smoother is None else {"smoother": smoother}

@@ -156,7 +156,7 @@ BOMBS: dict[str, Callable[[Path], Path]] = {
 }
 
 
-@pytest.mark.parametrize("name", representatives(BOMBS, "mcap zstd", "message", "file", "ROS 1 lz4", "deflate twice"))
+@pytest.mark.parametrize("name", representatives(BOMBS, "mcap zstd", "ROS 1 lz4", "deflate twice"))
 def test_what_unpacks_to_more_than_memory_is_refused(name: str, tmp_path: Path) -> None:
     path = BOMBS[name](tmp_path)
     with pytest.raises(RecordingError, match=TOO_MUCH) as info:

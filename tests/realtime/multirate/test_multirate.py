@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import tauform as tf
+from sampling import in_turns, representatives
 from tauform.arrays import Array
 from tauform.cli.verbs.code.multirate import friction_hint
 from tauform.closedform.profile import Profile
@@ -207,8 +208,7 @@ def test_prediction_along_a_trajectory_is_in_its_order(puma: tf.MultiRate) -> No
     assert np.corrcoef(blocks[0][:, 1], blocks[1][:, 1])[0, 1] > 0.9
 
 
-@pytest.mark.parametrize("every", [2, 5, 10])
-@pytest.mark.parametrize("task", ["background", "synchronous"])
+@pytest.mark.parametrize(("task", "every"), in_turns(["background", "synchronous"], [2, 5, 10]))
 def test_coefficients_that_are_renewed_less_often_err_as_predicted(
     puma: tf.MultiRate, quick: tf.MultiRate, task: Friction, every: int
 ) -> None:
@@ -328,8 +328,8 @@ def compiled(split: tf.MultiRate, folder: Path, flags: str, **options: str) -> P
 @pytest.mark.parametrize(
     ("real", "friction", "every"),
     [
-        ("double", "background", 1),
-        ("float", "background", 1),
+        pytest.param("double", "background", 1, marks=pytest.mark.nightly),
+        pytest.param("float", "background", 1, marks=pytest.mark.nightly),
         ("double", "synchronous", 1),
         ("double", "background", 4),
     ],
@@ -349,7 +349,7 @@ def test_c_of_both_tasks_compiles_without_warnings_and_runs(
     split.write_c(tmp_path / "c", real=real, name="puma")  # our own folder may be written again
 
 
-@pytest.mark.parametrize("every", [1, 3])
+@pytest.mark.parametrize("every", representatives([1, 3], 3))
 def test_no_thread_reads_what_the_other_writes(puma: tf.MultiRate, tmp_path: Path, every: int) -> None:
     demo = compiled(puma, tmp_path / "c", "-O1 -g -fsanitize=thread")
     # far faster than any controller, so that the tasks meet in every order

@@ -389,12 +389,7 @@ FUNCTION_ROUTES = {
 
 
 KINDS = [(kind, function) for kind in ("assumed", "read", "fixed") for function in FUNCTION_ROUTES]
-KEPT = [
-    ("assumed", "mass_matrix"),
-    ("read", "forward_dynamics"),
-    ("read", "gravity_torque"),
-    ("fixed", "inverse_dynamics"),
-]
+KEPT = [("assumed", "mass_matrix"), ("read", "gravity_torque"), ("fixed", "inverse_dynamics")]
 
 
 @pytest.mark.parametrize("case", representatives(KINDS, *KEPT), ids="-".join)

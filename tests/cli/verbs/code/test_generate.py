@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import tauform as tf
+from sampling import representatives
 from tauform.cli import main
 from tauform.cli.verbs.code.generate import chosen_functions
 from tauform.codegen.functions import FUNCTIONS
@@ -19,11 +20,12 @@ from tauform.codegen.functions import FUNCTIONS
 needs_compiler = pytest.mark.skipif(not (shutil.which("cc") and shutil.which("make")), reason="no C compiler here")
 
 
+OPTIONS = [(), ("--real", "float", "--batch"), ("--parameters", "runtime"), ("--single-header", "--no-friction")]
+
+
 @needs_compiler
 @pytest.mark.usefixtures("flags_of_the_makefile")
-@pytest.mark.parametrize(
-    "options", [(), ("--real", "float", "--batch"), ("--parameters", "runtime"), ("--single-header", "--no-friction")]
-)
+@pytest.mark.parametrize("options", representatives(OPTIONS, OPTIONS[0], OPTIONS[1]))
 def test_written_folder_passes_its_own_test(
     options: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

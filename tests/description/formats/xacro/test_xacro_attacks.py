@@ -261,7 +261,10 @@ BOMBS = {
 }
 
 
-def bomb_files(folder: Path) -> None:
+@pytest.fixture(scope="module")
+def among_bombs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the files that bombs include."""
+    folder = tmp_path_factory.mktemp("bombs")
     for i in range(30):
         body = f'<xacro:include filename="i{i + 1}.xacro"/>' * 2
         (folder / f"i{i}.xacro").write_text(f"{HEAD}{body}</robot>")
@@ -278,13 +281,13 @@ def bomb_files(folder: Path) -> None:
     (folder / "long.yaml").write_text("- 1\n" * 2000)
     (folder / "large.yaml").write_text("- 1\n" * 1000000)
     os.mkfifo(folder / "pipe.xacro")
+    return folder
 
 
 @pytest.mark.parametrize("bomb", BOMBS)
-def test_bombs_are_refused_at_once(bomb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bombs_are_refused_at_once(bomb: str, among_bombs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(budget, "MAX_WORK", budget.MAX_WORK // 20)  # what is refused late is refused soon
-    bomb_files(tmp_path)
-    path = write(tmp_path, BOMBS[bomb])
+    path = write(among_bombs, BOMBS[bomb])
     before, start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
     with pytest.raises(DescriptionError, match=r"\Ar\.xacro: ") as caught:
         expand(path)
