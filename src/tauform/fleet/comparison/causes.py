@@ -18,7 +18,8 @@ from tauform.arrays import Array
 from tauform.closedform.threads import on_one_thread
 from tauform.fleet.comparison.reference import Reference
 from tauform.fleet.evidence.condensed import Plan
-from tauform.fleet.evidence.courses import CONSTANT, DRIFT, STEP, Course, faults_of
+from tauform.fleet.evidence.courses import CONSTANT, DRIFT, STEP, Course
+from tauform.fleet.evidence.faults import faults_of
 from tauform.fleet.evidence.summary import UnitSummary
 
 # An exchange of columns has the size 1; further off it is no exchange.
@@ -75,6 +76,7 @@ class _Hypothesis:
     course: str = CONSTANT
     at: float = 0.0
     n_tried: int = 1
+    colour: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,15 +147,20 @@ def _tested(fault: _Hypothesis, D: Array, solved: Array, healthy: _Healthy, coun
     # Columns are exchanged or they are not: half of it is something else.
     if fault.name == "swap" and abs(b[0] - 1) > MAX_SWAP_OFF:
         return None
+    # Of the variance, the part that is noise grows with the colour that this fault feels.
+    weights = solved @ covariance[:, 0]
+    variance = float(covariance[0, 0]) + (fault.colour - 1) * float(weights @ weights)
     explained, k = float(b @ normal @ b), len(b)
-    freedom = healthy.freedom(solved @ covariance[:, 0], float(covariance[0, 0]))
+    seen = explained * float(covariance[0, 0]) / variance
+    freedom = healthy.freedom(weights, variance)
     # A survival function that underflows to zero would make all grave faults alike: it stops at the smallest number.
-    chance = max(float(special.fdtrc(k, min(freedom, 1e9), explained / k)), 1e-300 / max(explained, 1.0))
-    # -log of the tail of chi-squared, for large numbers: few units must not turn the order of causes.
+    chance = max(float(special.fdtrc(k, min(freedom, 1e9), seen / k)), 1e-300 / max(seen, 1.0))
+    # -log of the tail of chi-squared, for large numbers: few units must not turn the order of causes, nor colours that
+    # are estimates themselves.
     half = max(explained, 1.0) / 2
     surprise = half - (k / 2 - 1) * float(np.log(half)) + float(special.gammaln(k / 2)) - float(np.log(fault.n_tried))
-    deviation = float(np.sqrt(covariance[0, 0]))
     p_value = min(1.0, count * chance)
+    deviation = float(np.sqrt(variance))
     return Cause(fault.name, fault.joints, float(b[0]), deviation, p_value, fault.course, fault.at, surprise)
 
 
@@ -161,16 +168,17 @@ def _always(plan: Plan, width: int) -> list[_Hypothesis]:
     """What may be wrong in all recordings: friction and gain of each joint, a payload, exchanged torques of a pair."""
     n, p = len(plan.weights), len(plan.values)
     found = []
-    for fault in faults_of(plan):
+    for fault, colour in zip(faults_of(plan.source.design, plan.values), plan.colour.of_faults, strict=True):
         # Offsets of healthy units differ as they like; one that stays is a value like any other.
         if fault.name != "offset":
             directions = np.zeros((width, fault.directions.shape[1]))
             directions[:p] = fault.directions[:p]
             for j in fault.joints:
                 directions[p + n * j : p + n * j + n] = fault.directions[p:]
-            found.append(_Hypothesis(fault.name, fault.joints, directions))
+            found.append(_Hypothesis(fault.name, fault.joints, directions, colour=float(colour)))
     # All at once: another unit of torque, or a supply that gives less.
-    found.append(_Hypothesis("gain", tuple(range(n)), _place(width, {p + n * j + j: 1.0 for j in range(n)})))
+    everywhere = _place(width, {p + n * j + j: 1.0 for j in range(n)})
+    found.append(_Hypothesis("gain", tuple(range(n)), everywhere, colour=float(plan.colour.of_gains.max())))
     # Joint i shows the torque of joint k instead of its own, and the other way round.
     pairs = [(i, k) for i in range(n) for k in range(i + 1, n)]
     for i, k in pairs:
@@ -186,7 +194,7 @@ def _later(plan: Plan, width: int, courses: Sequence[Course]) -> list[_Hypothesi
         directions = np.zeros((width, len(own.columns)))
         for k, column in enumerate(own.columns):
             directions[first + column, k] = 1.0
-        found.append(_Hypothesis(own.name, own.joints, directions, own.course, own.at, own.n_tried))
+        found.append(_Hypothesis(own.name, own.joints, directions, own.course, own.at, own.n_tried, own.colour))
     return found
 
 

@@ -14,7 +14,7 @@ from tauform.archives import unpacked as unpacked_arrays
 from tauform.arrays import AnyArray, Array
 from tauform.description.robot import Robot
 from tauform.fleet.evidence.dataset import LogFile
-from tauform.fleet.evidence.noise import noise_of
+from tauform.fleet.evidence.noise import Colour, noise_of
 from tauform.identification.fit import Fit
 from tauform.identification.regression.colour import root_of
 from tauform.identification.regression.evidence import Evidence
@@ -34,6 +34,7 @@ class Plan:
         reading: options of `read_recording`.
         values, covariance: (p,), (p, p) of the pooled fit.
         weights, inflation: (n,) of the joints' rows, and of their variance by correlation in time, of a usual unit.
+        colour: how much more than that it is for single values and faults.
     """
 
     robot: Robot
@@ -43,15 +44,16 @@ class Plan:
     covariance: Array
     weights: Array
     inflation: Array
+    colour: Colour
 
     @classmethod
     def of(cls, fit: Fit, robot: Robot, reading: Mapping[str, Any]) -> Plan:
         """The plan of a fit on some of the logs."""
         assert fit.source is not None
-        sigma, inflation = noise_of(fit)
+        sigma, inflation, colour = noise_of(fit)
         # Without segments: samples would travel to every worker.
         source = replace(fit.source, segments=(), silent=())
-        return cls(robot, source, reading, fit.values, fit.covariance, 1.0 / sigma, inflation)
+        return cls(robot, source, reading, fit.values, fit.covariance, 1.0 / sigma, inflation, colour)
 
     @cached_property
     def deviations(self) -> Array:

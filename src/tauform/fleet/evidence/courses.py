@@ -13,25 +13,10 @@ import numpy as np
 from scipy import stats
 
 from tauform.arrays import Array
-from tauform.description.inertia import parameter_transform
 from tauform.fleet.evidence.condensed import Plan, Window
+from tauform.fleet.evidence.faults import faults_of
 
 CONSTANT, DRIFT, STEP = "constant", "drift", "step"
-
-
-@dataclass(frozen=True, eq=False)
-class Fault:
-    """A fault as it acts on torques.
-
-    Attributes:
-        name: "friction", "gain", "offset" or "payload".
-        joints: of the robot, counted from 0.
-        directions: (p + n, k) of the columns of a window's triangles at its joint, of which the first is its size.
-    """
-
-    name: str
-    joints: tuple[int, ...]
-    directions: Array
 
 
 @dataclass(frozen=True)
@@ -44,6 +29,7 @@ class Course:
         at: start of the first recording after a step, of the first one for a drift [s].
         columns: of the unit's table behind those of the fleet.
         n_tried: places of a step that were tried.
+        colour: factor on the variance of its noise, see `Colour`.
     """
 
     name: str
@@ -52,42 +38,7 @@ class Course:
     at: float
     columns: range
     n_tried: int
-
-
-def faults_of(plan: Plan) -> list[Fault]:
-    """Friction, gain and offset of each joint, and a payload."""
-    n, p = len(plan.weights), len(plan.values)
-    kinds, found = plan.source.design.kinds, []
-    for j in range(n):
-        # All friction of a joint by the same share.
-        own = [k for k, (kind, joints) in enumerate(kinds) if kind in ("Fv", "Fc") and joints == (j,)]
-        shares = {"friction": {k: plan.values[k] for k in own}, "gain": {p + j: 1.0}}
-        shares["offset"] = {k: 1.0 for k, (kind, joints) in enumerate(kinds) if kind == "Fo" and joints == (j,)}
-        for name, entries in shares.items():
-            if any(entries.values()):
-                direction = np.zeros((p + n, 1))
-                direction[list(entries), 0] = list(entries.values())
-                found.append(Fault(name, (j,), direction))
-    load = load_directions(plan)
-    if load.any():
-        found.append(Fault("payload", (), np.concatenate([load, np.zeros((n, load.shape[1]))])))
-    return found
-
-
-def load_directions(plan: Plan) -> Array:
-    """(p, 4) change of the values by a body at the tool, per kilogram and per first moment."""
-    robot, base = plan.source.design.robot, plan.source.design.base
-    place = robot.tool
-    # A tool on the base carries nothing that moves.
-    found = np.zeros((len(plan.values), 4))
-    if place.link < 0:
-        return found
-    link_from_tool = parameter_transform(place.link_from_frame)
-    for k in range(4):
-        body = np.zeros(robot.layout.n)
-        body[robot.layout.link(place.link)] = link_from_tool[:, k]
-        found[: base.n, k] = base.values(body)
-    return found
+    colour: float
 
 
 def ramp(start: Array) -> Array:
@@ -135,7 +86,7 @@ def courses(windows: Sequence[Window], held: Array, plan: Plan, scale: Array) ->
     start = np.array([window.start for window in windows])
     left = left_of(R, held, p) * scale[:, None]
     found, parts, first = [], [], 0
-    for fault in faults_of(plan):
+    for fault, colour in zip(faults_of(plan.source.design, plan.values), plan.colour.of_faults, strict=True):
         felt = np.zeros((*R.shape[:3], fault.directions.shape[1]))
         for j in fault.joints or range(n):
             felt[:, j] = R[:, j, :, : p + n] @ fault.directions
@@ -146,7 +97,7 @@ def courses(windows: Sequence[Window], held: Array, plan: Plan, scale: Array) ->
             shapes.append((DRIFT, float(start[0]), ramp(start), 1))
         for course, at, shape, tried in shapes:
             columns = range(first, first := first + felt.shape[-1])
-            found.append(Course(fault.name, fault.joints, course, at, columns, tried))
+            found.append(Course(fault.name, fault.joints, course, at, columns, tried, float(colour)))
             parts.append(felt * shape[:, None, None, None])
     table = np.concatenate(parts, axis=-1)
     return found, [table[:, j] for j in range(n)]

@@ -70,14 +70,14 @@ def summarize(logs: UnitLogs, plan: Plan) -> UnitSummary | None:
     everything = one_block(merged([window.evidence for window in logs.windows]))
     evidence = everything.chosen(range(p))
     found = least_squares(evidence, prior=wide_prior(plan.values, plan.deviations))
-    held = _held(everything, plan)
+    held, slow = _held(everything, plan), plan.colour.of_values
     # A quiet unit is judged like a usual one; what a model does not explain of a noisy one must not pass for a fault.
     noise = np.maximum(held.sigma, 1.0 / plan.weights) * np.sqrt(plan.inflation)
     timed, table = _table(logs.windows, held.values, plan, 1.0 / noise)
     return UnitSummary(
         unit=logs.unit,
         values=found.values,
-        covariance=found.covariance(evidence, plan.inflation),
+        covariance=found.covariance(evidence, plan.inflation) * np.sqrt(np.outer(slow, slow)),
         triangle=evidence.stacked(np.ones(evidence.n_joints)),
         torque_square=float(evidence.torque_squares.sum()),
         table=table,

@@ -9,7 +9,8 @@ import numpy as np
 
 from tauform.arrays import Array
 from tauform.fleet.evidence.condensed import Plan, Window
-from tauform.fleet.evidence.courses import DRIFT, STEP, best_line, best_step, left_of, load_directions, ramp, two_sided
+from tauform.fleet.evidence.courses import DRIFT, STEP, best_line, best_step, left_of, ramp, two_sided
+from tauform.fleet.evidence.faults import load_directions
 
 # Of all series of a healthy fleet, the share in which a change is found by chance.
 FALSE_ALARM = 0.01
@@ -58,9 +59,9 @@ def trends(unit: str, windows: Sequence[Window], held: Array, plan: Plan, noise:
         return []
     design = plan.source.design
     # Viscous and Coulomb friction and offsets: what wears, warms and drifts; links keep their mass.
-    moving = [k for k, (kind, _) in enumerate(design.kinds) if kind in ("Fv", "Fc", "Fo")]
+    moving = list(plan.colour.moving)
     names = [*(design.names[k] for k in moving), *(f"gain_{j + 1}" for j in range(len(plan.weights))), "payload"]
-    p, load = len(plan.values), load_directions(plan)
+    p, load = len(plan.values), load_directions(design)
     found, spread = [], []
     for window in windows:
         A, left = _left(window, held, p, noise)
@@ -72,7 +73,11 @@ def trends(unit: str, windows: Sequence[Window], held: Array, plan: Plan, noise:
         spread.append(np.concatenate([d for _, d in parts]))
     start = np.array([window.start for window in windows])
     x, d = np.array(found), np.array(spread)
-    x[:, : len(moving)] += held[moving]
+    # On the whole a joint has its own share and, by its gain, one of all that is predicted for it.
+    joints = [design.kinds[k][1][0] for k in moving]
+    x[:, : len(moving)] += held[moving] + held[p:][joints] * plan.values[moving]
+    # Slow noise is felt by what changes as slowly: an offset more than friction.
+    d *= np.sqrt(np.concatenate([plan.colour.of_moving, plan.colour.of_gains, plan.colour.of_load]))
     return [Trend(unit, name, start, x[:, i], d[:, i]) for i, name in enumerate(names)]
 
 
