@@ -22,6 +22,7 @@ from tauform.cli import COMMANDS, main
 
 # A sentence and a hint, or two notes beside a result; progress is off (tests/conftest.py).
 MOST_LINES = 2
+UNTRUSTED = "the fit is not trustworthy"
 NUMERIC_WARNING = re.compile(r"encountered in \w+|divide by zero|Warning:")
 
 
@@ -70,7 +71,9 @@ def check(arguments: list[str], folder: Path) -> Outcome:
     before = contents(folder)
     outcome = run(arguments)
     told = f"{arguments!r}: exit code {outcome.code}\n{outcome.err}"
-    assert outcome.code in (0, 2), told
+    # A log read in other units gives a fit that nobody should use; the command does its work and ends with 1.
+    untrusted = outcome.code == 1 and UNTRUSTED in outcome.err
+    assert outcome.code in (0, 2) or untrusted, told
     assert not NUMERIC_WARNING.search(outcome.out + outcome.err), told
     assert "Traceback" not in outcome.out + outcome.err, told
     assert len(outcome.err.splitlines()) <= MOST_LINES, told

@@ -47,6 +47,11 @@ def prepare(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
 
 
+def test_a_log_in_other_units_ends_with_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    prepare(tmp_path, monkeypatch)
+    assert check(["identify", *QUICK["identify"], "--degrees"], tmp_path).code == 1
+
+
 # Each with what is odd about it.
 LONG_LINES = [
     ["multirate", "two_link", "--background", "1e308"],
