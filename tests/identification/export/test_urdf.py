@@ -12,7 +12,7 @@ import pytest
 import tauform as tf
 from identification.arms import arm, motion
 from tauform.errors import IdentificationError
-from tauform.identification.export.urdf import check_urdf
+from tauform.identification.export.urdf import check_urdf, without_rotors_and_offsets
 from tauform.identification.motion.simulate import simulated_recording
 from tauform.identification.regression.residuals import relative_error
 
@@ -138,3 +138,37 @@ def test_joints_that_follow_several_have_no_urdf() -> None:
     robot = tf.random_robot("RRR", 4).with_relations({"joint3": {"joint1": 0.5, "joint2": -0.5}})
     with pytest.raises(IdentificationError, match=r"'joint3' of .* follows several joints"):
         check_urdf(robot, None)
+
+
+@pytest.mark.parametrize("cut", [False, True], ids=["locked", "cut off"])
+def test_joints_that_the_robot_lacks_are_fixed_in_a_copy(tmp_path: Path, cut: bool) -> None:
+    """Free, they would carry links without inertia: a singular mass matrix in every engine."""
+    pin = pytest.importorskip("pinocchio")
+    arm().rigid.save(tmp_path / "arm.urdf")
+    whole = tf.load(tmp_path / "arm.urdf")
+    last = whole.joint_names[-1]
+    robot = whole.up_to(whole.links[-2].name) if cut else whole.locked({last: 0.7})
+    rng = np.random.default_rng(0)
+    fit = tf.identify(robot, simulated_recording(robot, motion(robot, 1), rng), friction="plain", couplings=None)
+    written = fit.physically_consistent().write_urdf(tmp_path / "arm.urdf", tmp_path / "identified.urdf")
+    assert any(f"are fixed, as what they carry is part of a link: {last}" in text for text in written.findings)
+
+    read, described = (pin.buildModelFromUrdf(str(path)) for path in (written.path, tmp_path / "arm.urdf"))
+    data, before = read.createData(), described.createData()
+    states = rng.uniform(-1, 1, (20, 3, robot.n_joints))
+    bare = without_rotors_and_offsets(written.robot).rigid
+    for q, qd, qdd in states:
+        tau = pin.rnea(read, data, turned(q), qd, qdd)
+        np.testing.assert_allclose(tau, tf.textbook.inverse_dynamics(bare, q, qd, qdd), rtol=0, atol=1e-9)
+        np.testing.assert_allclose(pin.aba(read, data, turned(q), qd, tau), qdd, atol=1e-6)
+    q = states[0, 0]
+    pin.framesForwardKinematics(read, data, turned(q))
+    pin.framesForwardKinematics(described, before, turned(np.append(q, 0.0 if cut else 0.7)))
+    name = whole.links[-1].name
+    found, expected = (d.oMf[m.getFrameId(name)].homogeneous for m, d in ((read, data), (described, before)))
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+def turned(q: np.ndarray) -> np.ndarray:
+    """Positions as Pinocchio wants them of joints without limits."""
+    return np.stack([np.cos(q), np.sin(q)], axis=-1).ravel()

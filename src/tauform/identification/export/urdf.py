@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 from tauform.closedform.base.conic import semidefinite_solver
 from tauform.description.formats.save import Written
 from tauform.description.formats.urdf.notes import gravity_note, left_out_of_urdf
-from tauform.description.formats.urdf.parts import comment, inertial_element, set_dynamics
+from tauform.description.formats.urdf.parts import comment, inertial_element, origin, set_dynamics
 from tauform.description.formats.urdf.writer import to_urdf
 from tauform.description.robot import Robot
 from tauform.errors import IdentificationError
@@ -23,6 +23,8 @@ from tauform.identification.physical.consistency import physically_consistent
 
 # In place of a URDF to copy.
 NEW = "new"
+# Elements that a fixed joint does not have.
+OF_MOVING_JOINTS = ("axis", "limit", "dynamics", "mimic", "calibration", "safety_controller")
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,7 @@ def write_urdf(fit: FittedModel, source: Path | None, path: Path) -> WrittenUrdf
     Fv and Fc become damping and friction of <dynamics>, as Gazebo and MuJoCo read them. Where the fit holds other
     friction, springs or couplings, Fv and Fc are fitted to the recordings anew, links and rotors being as they are. In
     a copy, what moves rigidly with an identified link (flanges, grippers, locked joints) is part of it, so these parts
-    lose their own inertia.
+    lose their own inertia, and joints that were locked or cut off become fixed.
 
     Args:
         source: the URDF that the robot was read from, to be copied; None writes one of the robot.
@@ -85,8 +87,8 @@ def write_urdf(fit: FittedModel, source: Path | None, path: Path) -> WrittenUrdf
         text, findings = to_urdf(robot, path.parent, notes, _heading(fit))
     else:
         # In place: the document is written with the user's meshes, limits and comments.
-        merged = list(_fill(document, robot))
-        findings = (*notes, *left_out_of_urdf(robot), *gravity_note(robot), *_merged(merged))
+        merged, held = list(_fill(document, robot)), list(_fix_joints(document, robot))
+        findings = (*notes, *left_out_of_urdf(robot), *gravity_note(robot), *_merged(merged), *_held(held))
         text = _text(document, (_heading(fit), *(f"Note: {finding}." for finding in findings)))
     return WrittenUrdf(write_text(path, text, IdentificationError), findings, robot, loss, with_notes)
 
@@ -111,19 +113,37 @@ def _fill(source: UrdfSource, robot: Robot) -> Iterator[str]:
 
 def _strip_inertias(source: UrdfSource, robot: Robot) -> Iterator[str]:
     """Take the inertias of all links that move, and name those that move rigidly with another one."""
-    above = {source.link_of(joint, "child"): joint for joint in source.joints.values()}
-    moving = {source.link_of(source.joints[joint.name], "child") for joint in robot.joints}
     for name, link in source.links.items():
-        carrier = name
-        # Up through fixed and locked joints to the link that moves.
-        while carrier not in moving and carrier in above:
-            carrier = source.link_of(above[carrier], "parent")
+        carrier = source.carrier(name, robot)
         # Nothing was identified of the base: what is part of it keeps its inertia.
-        held = link.findall("inertial") if carrier in moving else []
+        held = link.findall("inertial") if carrier is not None else []
         for inertial in held:
             link.remove(inertial)
         if held and carrier != name:
             yield name
+
+
+def _fix_joints(source: UrdfSource, robot: Robot) -> Iterator[str]:
+    """Fix joints that the robot does not have on links that it has, and name them.
+
+    Their links are part of the identified one: free, they would move without inertia.
+    """
+    own = {joint.name for joint in robot.joints}
+    for name, joint in source.joints.items():
+        link = source.link_of(joint, "child")
+        if name in own or joint.get("type") == "fixed" or source.carrier(link, robot) is None:
+            continue
+        # Where a lock put it; of what was cut off nothing is known, and it stays at zero.
+        placed = source.placed_on(source.link_of(joint, "parent"), link, robot)
+        if placed is not None:
+            for old in joint.findall("origin"):
+                joint.remove(old)
+            joint.insert(0, origin(placed))
+        joint.set("type", "fixed")
+        for tag in OF_MOVING_JOINTS:
+            for old in joint.findall(tag):
+                joint.remove(old)
+        yield name
 
 
 def _text(source: UrdfSource, lines: Sequence[str]) -> str:
@@ -165,3 +185,8 @@ def _lost(loss: Loss, with_notes: Loss) -> str:
 def _merged(names: Sequence[str]) -> Iterator[str]:
     if names:
         yield f"what moves rigidly with a link is part of it and lost its own inertia: {', '.join(names)}"
+
+
+def _held(names: Sequence[str]) -> Iterator[str]:
+    if names:
+        yield f"joints that were locked or cut off are fixed, as what they carry is part of a link: {', '.join(names)}"

@@ -61,6 +61,25 @@ class UrdfSource:
         direction = np.array([float(v) for v in (axis.get("xyz") if axis is not None else "1 0 0").split()])
         return axis_frame(direction, str(joint.get("name")))
 
+    def carrier(self, link: str, robot: Robot) -> str | None:
+        """The link of the robot's that a link is, or moves rigidly with; None where that is the base."""
+        above = {self.link_of(joint, "child"): joint for joint in self.joints.values()}
+        moving = {self.link_of(self.joints[joint.name], "child") for joint in robot.joints}
+        # Up through fixed and locked joints to the link that moves.
+        while link not in moving and link in above:
+            link = self.link_of(above[link], "parent")
+        return link if link in moving else None
+
+    def placed_on(self, parent: str, child: str, robot: Robot) -> Array | None:
+        """(4, 4) of a link on another one that the robot holds rigid with it; None where the robot lacks one."""
+        places = {frame.name: (frame.link, frame.link_from_frame) for frame in robot.frames}
+        for i, joint in enumerate(robot.joints):
+            element = self.joints[joint.name]
+            places[self.link_of(element, "child")] = i, inverse(self.link_from_z(element))
+        if parent not in places or child not in places or places[parent][0] != places[child][0]:
+            return None
+        return inverse(places[parent][1]) @ places[child][1]
+
     def _check(self, robot: Robot) -> None:
         remedy = "give the file that the robot was read from"
         missing = sorted({joint.name for joint in robot.joints} - set(self.joints))
