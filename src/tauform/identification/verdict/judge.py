@@ -135,6 +135,13 @@ def _judge_colour(fit: FittedModel, errors: Errors, reasons: list[str]) -> int:
         return 0
     names = ", ".join(fit.robot.joint_names[j] for j in slow)
     told = f"correlation up to {correlation[slow].max():.2g} after {after:.2g} s"
+    if fit.unreduced is not None:
+        # Values that were left out pull as slowly as a cable; only the whole fit tells them apart.
+        reasons.append(
+            f"what is left at {names} changes as slowly as the motion ({told}), as values that were left out do; the "
+            "fit before the reduction tells whether something else is missing"
+        )
+        return int((errors.joints > GOOD_ERROR)[slow].any())
     reasons.append(
         f"what is left at {names} changes as slowly as the motion ({told}), as no noise does: something moves or pulls "
         "that is not described (a joint that the description holds still, a cable, a spring, a flexible gear), or "

@@ -122,7 +122,10 @@ def _with_deviation(program: Program, tau_deviation: ArrayLike) -> Program:
     ]
     results = zip(program.outputs, _embedded(graph, program, arrays), strict=True)
     outputs = {port.name: result.reshape(port.shape) for port, result in results}
-    made = lower(graph, program.name, outputs, robot=program.robot, algorithm=program.algorithm, about=program.about)
+    # Whoever reads the written code sees which thresholds it holds.
+    told = ", ".join(f"{value:.3g}" for value in numbers)
+    about = replace(program.about, summary=f"{program.about.summary}; torque deviations of the joints inside: {told}")
+    made = lower(graph, program.name, outputs, robot=program.robot, algorithm=program.algorithm, about=about)
     # The same instructions with numbers in place of inputs: what was certified holds for them.
     return replace(made, certificate=program.certificate)
 
