@@ -25,7 +25,7 @@ from tauform.identification.logs.formats import separate
 
 # What bombs hold, and the memory that they get: a fraction of what users' files do, for tests are to be quick.
 ZEROS, MEMORY = 300 << 20, 250 << 20
-TOO_MUCH = r"unpacks to more than 0\.2\d GB|File too large|filter returned failure|out of memory"
+TOO_MUCH = r"unpacks to more than 0\.2\d GB|File too large|filter returned failure|out of memory|allocation failed"
 
 
 @pytest.fixture(autouse=True)
