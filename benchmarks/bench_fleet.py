@@ -12,19 +12,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from distributed import Client, LocalCluster
-
 import tauform as tf
+from tauform.fleet.scheduler import cluster
 from tools.measuring.timing import Row
 
 TITLE = (
     "Units of ten minutes at 100 Hz in four shifts, 5 % of them with a fault (`examples/fleet_data.py`): "
-    "`tf.identify_fleet` with two workers beside the time that was recorded, then beside one worker, without their "
+    "`tf.identify_fleet` with two workers beside the time that was recorded and beside one worker, without their "
     "start; and which of the seeded faults were found, and named with their joint."
 )
 UNITS, SECONDS, SHARE = 1000, 600.0, 0.05
-# Units that one worker and two are compared on.
-FEW = 120
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 
 
@@ -43,34 +40,22 @@ def rows_of(units: int) -> Iterator[Row]:
         start = time.monotonic()
         write_fleet(root, units, SECONDS, share=SHARE)
         yield Row(f"making the logs of {units} units", time.monotonic() - start, None, "-")
-        few = _some(root, min(FEW, units))
-        one, two = (_run(few, workers)[1] for workers in (1, 2))
-        yield Row(f"{min(FEW, units)} units, two workers", two, one, "one worker")
-        fleet, seconds, memory = _run(root, 2)
-        note = f"{units / seconds:.1f} units per second"
-        yield Row(f"{units} units, two workers", seconds, fleet.seconds, "time recorded", note=note)
+        one = _run(root, 1)[1]
+        fleet, two, memory = _run(root, 2)
+        yield Row(f"{units} units, two workers", two, one, "one worker")
+        note = f"{units / two:.1f} units per second"
+        yield Row(f"{units} units, two workers", two, fleet.seconds, "time recorded", note=note)
         yield Row("memory of a worker, peak", memory, None, "-", unit="MB")
         yield from _faults(fleet, json.loads((root / "truth.json").read_text(encoding="utf-8")))
 
 
-def _some(root: Path, count: int) -> Any:
-    """The first units of a data set."""
-    from tauform.fleet.evidence.dataset import Dataset
-
-    whole = Dataset.of(root)
-    return Dataset(root, dict(list(whole.units.items())[:count]), whole.reading)
-
-
-def _run(dataset: Any, workers: int) -> tuple[tf.FleetFit, float, float]:
+def _run(root: Path, workers: int) -> tuple[tf.FleetFit, float, float]:
     """The fit, seconds without the start of the workers, and the largest memory of one [MB]."""
-    cluster = LocalCluster(
-        n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
-    )
-    with cluster, Client(cluster) as client:
+    with cluster(None, workers) as client:
         # Imports are the cluster's, not the fleet's.
         client.run(_peak)
         start = time.monotonic()
-        found = tf.identify_fleet(tf.load("kr6_r700"), dataset, client=client)
+        found = tf.identify_fleet(tf.load("kr6_r700"), root, client=client)
         return found, time.monotonic() - start, max(client.run(_peak).values())
 
 

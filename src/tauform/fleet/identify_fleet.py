@@ -71,7 +71,7 @@ def identify_fleet(
     logs = dataset if isinstance(dataset, Dataset) else Dataset.of(dataset, by)
     say(f"{len(logs.units)} units, {logs.n_files} logs; choosing the model on {min(sample, len(logs.units))} of them")
     pooled = pooled_fit(robot, logs, sample, physical)
-    plan = Plan.of(pooled, robot, logs.reading)
+    plan = Plan.of(pooled, robot, logs.reading, logs.n_files)
     store = Store(None if checkpoint is None else Path(checkpoint), plan)
     counts = Progress(len(logs.units), say, None if metrics is None else Path(metrics))
     # Now: a place that cannot be written must not be found out at the end.

@@ -7,14 +7,14 @@ much of r it explains.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
 from scipy import special
 
-from tauform.arrays import Array
+from tauform.arrays import AnyArray, Array
 from tauform.closedform.threads import on_one_thread
 from tauform.fleet.comparison.reference import Reference
 from tauform.fleet.evidence.condensed import Plan
@@ -101,16 +101,17 @@ class _Healthy:
         found: Array = scipy.linalg.cho_solve(self.root, D)
         return found
 
-    def freedom(self, weights: Array, variance: float) -> float:
-        """Degrees of freedom of a variance that the spread between units is a part of (Satterthwaite 1946).
+    def freedom(self, weights: Array, variance: Array) -> Array:
+        """(m,) degrees of freedom of variances that the spread between units is a part of (Satterthwaite 1946).
 
         Args:
-            weights: h of a size b = h^T r.
-            variance: of that size, h^T S h.
+            weights: (m, r) h of sizes b = h^T r.
+            variance: (m,) of these sizes, h^T S h.
         """
         # Spreads of one group are known from each other, so that their errors add up.
-        parts = (self.A.T @ weights) ** 2 * self.reference.between**2 / np.sqrt(self.reference.freedom)
-        return float(variance / max(float(parts.sum()), 1e-300)) ** 2
+        parts = (weights @ self.A) ** 2 @ (self.reference.between**2 / np.sqrt(self.reference.freedom))
+        found: Array = (variance / np.maximum(parts, 1e-300)) ** 2
+        return found
 
 
 @on_one_thread
@@ -123,45 +124,61 @@ def causes(summary: UnitSummary, reference: Reference, plan: Plan) -> list[Cause
     # Two families of the same weight: a unit with many recordings must not lose faults that it always had.
     for family in filter(None, (always, later)):
         count = 2 * sum(fault.n_tried for fault in family)
-        ends = np.cumsum([fault.directions.shape[1] for fault in family])
         # All columns at once: one solution with S for all faults.
         D = summary.table[:, :-1] @ np.concatenate([fault.directions for fault in family], axis=1)
-        parts = zip(np.split(D, ends[:-1], axis=1), np.split(healthy.solved(D), ends[:-1], axis=1), strict=True)
-        tested = (_tested(fault, *part, healthy, count) for fault, part in zip(family, parts, strict=True))
-        found += [cause for cause in tested if cause is not None]
+        solved = healthy.solved(D)
+        for alike, columns in _alike(family, D):
+            found += _tested(alike, D[:, columns], solved[:, columns], healthy, count)
     return sorted(found, key=lambda cause: -cause.surprise)
 
 
-def _tested(fault: _Hypothesis, D: Array, solved: Array, healthy: _Healthy, count: int) -> Cause | None:
-    """A fault with its columns D and S^-1 D; None where the unit does not show it."""
-    # What the motion does not show of a fault is left out of it; without its first direction nothing is left.
+def _alike(family: Sequence[_Hypothesis], D: Array) -> Iterator[tuple[list[_Hypothesis], AnyArray]]:
+    """Faults with as many directions that the unit shows, and (m, k) their columns of D; small matrices go in stacks.
+
+    What the motion does not show of a fault is left out of it; without its first direction nothing is left.
+    """
     size = np.linalg.norm(D, axis=0)
-    shown = size > MIN_SHOWN * max(float(size.max()), 1e-300)
-    if not shown[0]:
-        return None
-    D, size, solved = D[:, shown], size[shown], solved[:, shown]
-    normal = D.T @ solved
+    groups: dict[int, list[tuple[_Hypothesis, AnyArray]]] = {}
+    first = 0
+    for fault in family:
+        own = np.arange(first, first + fault.directions.shape[1])
+        first += len(own)
+        shown = size[own] > MIN_SHOWN * max(float(size[own].max()), 1e-300)
+        if shown[0]:
+            groups.setdefault(int(shown.sum()), []).append((fault, own[shown]))
+    for pairs in groups.values():
+        yield [fault for fault, _ in pairs], np.array([columns for _, columns in pairs])
+
+
+def _tested(faults: Sequence[_Hypothesis], D: Array, solved: Array, healthy: _Healthy, count: int) -> list[Cause]:
+    """Faults with their columns D and S^-1 D, (r, m, k); of exchanges, those that are one."""
+    D, solved = np.moveaxis(D, 0, 1), np.moveaxis(solved, 0, 1)
+    size, k = np.linalg.norm(D, axis=1), D.shape[-1]
+    normal = np.swapaxes(D, 1, 2) @ solved
     # Of unit columns: a kilogram and a kilogram metre are not comparable.
-    covariance = np.linalg.pinv(normal / np.outer(size, size), rcond=MIN_SHOWN, hermitian=True) / np.outer(size, size)
-    b = covariance @ (solved.T @ healthy.left)
-    # Columns are exchanged or they are not: half of it is something else.
-    if fault.name == "swap" and abs(b[0] - 1) > MAX_SWAP_OFF:
-        return None
-    # Of the variance, the part that is noise grows with the colour that this fault feels.
-    weights = solved @ covariance[:, 0]
-    variance = float(covariance[0, 0]) + (fault.colour - 1) * float(weights @ weights)
-    explained, k = float(b @ normal @ b), len(b)
-    seen = explained * float(covariance[0, 0]) / variance
-    freedom = healthy.freedom(weights, variance)
+    scale = size[:, :, None] * size[:, None, :]
+    covariance = np.linalg.pinv(normal / scale, rcond=MIN_SHOWN, hermitian=True) / scale
+    b = np.einsum("mij,mj->mi", covariance, healthy.left @ solved)
+    # Of the variance, the part that is noise grows with the colour that each fault feels.
+    weights, plain = np.einsum("mrk,mk->mr", solved, covariance[:, :, 0]), covariance[:, 0, 0]
+    variance = plain + (np.array([fault.colour for fault in faults]) - 1) * (weights**2).sum(axis=1)
+    explained = np.einsum("mi,mij,mj->m", b, normal, b)
+    seen = explained * plain / variance
+    freedom = np.minimum(healthy.freedom(weights, variance), 1e9)
     # A survival function that underflows to zero would make all grave faults alike: it stops at the smallest number.
-    chance = max(float(special.fdtrc(k, min(freedom, 1e9), seen / k)), 1e-300 / max(seen, 1.0))
+    chance = np.maximum(special.fdtrc(k, freedom, seen / k), 1e-300 / np.maximum(seen, 1.0))
     # -log of the tail of chi-squared, for large numbers: few units must not turn the order of causes, nor colours that
     # are estimates themselves.
-    half = max(explained, 1.0) / 2
-    surprise = half - (k / 2 - 1) * float(np.log(half)) + float(special.gammaln(k / 2)) - float(np.log(fault.n_tried))
-    p_value = min(1.0, count * chance)
-    deviation = float(np.sqrt(variance))
-    return Cause(fault.name, fault.joints, float(b[0]), deviation, p_value, fault.course, fault.at, surprise)
+    half = np.maximum(explained, 1.0) / 2
+    tried = np.log([fault.n_tried for fault in faults])
+    surprise = half - (k / 2 - 1) * np.log(half) + special.gammaln(k / 2) - tried
+    figures = zip(b[:, 0], np.sqrt(variance), np.minimum(1.0, count * chance), surprise, strict=True)
+    return [
+        Cause(fault.name, fault.joints, float(first), float(deviation), float(p), fault.course, fault.at, float(much))
+        for fault, (first, deviation, p, much) in zip(faults, figures, strict=True)
+        # Columns are exchanged or they are not: half of it is something else.
+        if fault.name != "swap" or abs(first - 1) <= MAX_SWAP_OFF
+    ]
 
 
 def _always(plan: Plan, width: int) -> list[_Hypothesis]:

@@ -47,12 +47,14 @@ class Plan:
     colour: Colour
 
     @classmethod
-    def of(cls, fit: Fit, robot: Robot, reading: Mapping[str, Any]) -> Plan:
-        """The plan of a fit on some of the logs."""
+    def of(cls, fit: Fit, robot: Robot, reading: Mapping[str, Any], n_logs: int = 0) -> Plan:
+        """The plan of a fit on some of `n_logs` logs."""
         assert fit.source is not None
         sigma, inflation, colour = noise_of(fit)
+        # A log alone would be too short for a kernel to pay, all of them are not.
+        longest = max(segment.n_samples for segment in fit.source.segments)
         # Without segments: samples would travel to every worker.
-        source = replace(fit.source, segments=(), silent=())
+        source = replace(fit.source, segments=(), silent=(), expected=n_logs * longest)
         return cls(robot, source, reading, fit.values, fit.covariance, 1.0 / sigma, inflation, colour)
 
     @cached_property

@@ -89,6 +89,7 @@ class RowSource:
         rest: (n,) speeds below which a joint counts as standing; rows where all stand are left out, for friction at
             rest may have any value.
         silent: (n,) for each segment: joints that rest throughout it, whose rows are zero; empty keeps all rows.
+        expected: samples of all sources with this design, where the segments are a few of many.
     """
 
     design: Design
@@ -97,6 +98,7 @@ class RowSource:
     smoother: Smoother
     rest: Array | None = None
     silent: tuple[AnyArray, ...] = ()
+    expected: int = 0
 
     def __iter__(self) -> Iterator[Rows]:
         for index, segment in enumerate(self.segments):
@@ -180,7 +182,8 @@ class RowSource:
         q, qd, qdd, tau = stretch.q, stretch.qd, stretch.qdd, stretch.tau
         (first, second), segment, rows = stretch.strides, stretch.segment, stretch.rows
         # `total` decides whether a kernel pays, however the segment is divided.
-        A = self.design.columns(q, qd, qdd, total=segment.n_samples // first, temperature=stretch.temperature)
+        total = max(segment.n_samples, self.expected) // first
+        A = self.design.columns(q, qd, qdd, total=total, temperature=stretch.temperature)
         if self.filters is None:
             rate_of_tau = np.gradient(tau, 1.0 / segment.rate, axis=0) if len(tau) > 1 else 0 * tau
             return Rows(A, tau, rate_of_tau, stretch.t, qd, segment.recording)
