@@ -69,11 +69,6 @@ class Notation:
         backslash = "\\" if self is LATEX and FUNCTIONS[kind] else ""
         return f"{backslash}{FUNCTIONS[kind]}({shifted})"
 
-    def friction_terms(self, joint: int) -> tuple[str, str, str]:
-        """Factors of a joint's viscous, Coulomb and offset torque."""
-        velocity = self.generators[3].format(joint + 1)
-        return velocity, self.sign.format(velocity), ""
-
     def raised(self, name: str, exponent: int) -> str:
         """A power; LaTeX needs braces about more than one digit."""
         braced = f"{{{exponent}}}" if self is LATEX and not 0 <= exponent <= 9 else str(exponent)

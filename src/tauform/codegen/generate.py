@@ -111,7 +111,9 @@ def _generated(source: Robot, wanted: Function, options: GenerationOptions) -> P
         # what is timed is made of each algorithm, what is counted only of the cheapest
         groups = [[name] for name in names] if algorithm == "fastest" else [names]
         attempts = [partial(program_of, problem, wanted, group) for group in groups]
-        if algorithm in CHOICES and factorable and source.n_joints <= MAX_FACTORED_JOINTS:
+        # Of joints that follow others the recursion takes far less.
+        short = source.closure is None and source.n_joints <= MAX_FACTORED_JOINTS
+        if algorithm in CHOICES and factorable and short:
             attempts.append(partial(_factored, source, wanted))
         # A named algorithm has one attempt; `cheaper` then returns it.
         return CHOICES.get(algorithm, cheaper)(verified(attempts))

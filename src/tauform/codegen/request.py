@@ -48,7 +48,9 @@ def check_request(robot: Robot, function: str, options: GenerationOptions = Gene
     if options.algorithm != "factored":
         usable_algorithms(wanted, options.algorithm, robot)
     elif not is_factorable(robot, function, options):
-        raise GenerationError(f"{function} of {robot.name} has no factored closed form; that needs a chain, baked")
+        raise GenerationError(
+            f"{function} of {robot.name} has no factored closed form; that needs loops linear in q, baked"
+        )
     return wanted
 
 
@@ -80,8 +82,8 @@ def _check_wrenches(robot: Robot, function: Function, wrenches: Sequence[str]) -
 
 
 def is_factorable(robot: Robot, function: str, options: GenerationOptions) -> bool:
-    """Whether a closed form of the function exists: robots without loops have one, and its terms hold numbers."""
-    closed = robot.closure is None and all(joint.type.has_functions for joint in robot.joints)
+    """Whether a closed form of the function exists: loops that bend have none, and its terms hold numbers."""
+    closed = not isinstance(robot.closure, GeneralClosure) and all(joint.type.has_functions for joint in robot.joints)
     return closed and function in FACTORABLE and options.is_baked
 
 

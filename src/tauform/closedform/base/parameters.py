@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import ArrayLike
 
 from tauform.arguments import Natural
@@ -18,10 +19,11 @@ from tauform.closedform.base.regroup import regroup
 from tauform.closedform.base.relations.relations import exact_grouping, symbolic_relations
 from tauform.closedform.expansion.dimensionless import dimensionless
 from tauform.closedform.expansion.estimate import MEMORY_LIMIT, refuse_if_too_large
+from tauform.closedform.expansion.expanded_followers import expanded_followers
 from tauform.closedform.expansion.sweep import sweep
 from tauform.closedform.expansion.terms import Coefficients
 from tauform.description.parameter_groups import Include
-from tauform.description.robot import Robot
+from tauform.description.robot import GeneralClosure, Robot
 from tauform.errors import ModelError
 from tauform.wording import argument
 
@@ -49,7 +51,7 @@ def base_parameters(
         method: "qr" (parameters are regrouped onto those earlier in the order), "svd" (the same by the null space),
             or "qr_pivoted" (keeps the best conditioned columns, whatever the order).
         source: what is observed at random states: "dynamic" torques, "velocity_free" torques, "energy"; or the
-            coefficients of the "closed_form" (chains only).
+            coefficients of the "closed_form" (no loops but those that are linear in q).
         include: groups of parameters, see `Robot.columns`.
         order: names to keep first, such as "Izz_2", or kinds, such as "Ia" for all motor inertias; the others follow
             in the default order: links ascending, XX XY XZ YY YZ ZZ MX MY MZ M Ia, then friction.
@@ -104,11 +106,11 @@ def closed_form_matrix(robot: Robot, columns: Sequence[int]) -> Any:
     """Sparse coefficients of the closed form, one row per function of the state, one column per standard parameter.
 
     Raises:
-        ModelError: the robot has loop constraints, or its closed form would not fit.
+        ModelError: the robot has loops that are not linear in q, or its closed form would not fit.
     """
-    if robot.closure is not None:
+    if isinstance(robot.closure, GeneralClosure):
         raise ModelError(
-            f"{robot.name}: the closed form is derived for robots without loops; use source dynamic, velocity_free or "
+            f"{robot.name}: loops that are not linear in q have no closed form; use source dynamic, velocity_free or "
             "energy"
         )
     # Further terms that count as friction are no products of generators, so E has no row for them.
@@ -118,6 +120,10 @@ def closed_form_matrix(robot: Robot, columns: Sequence[int]) -> Any:
         raise ModelError(
             f"{robot.name}: {beside[0]} is no term of the closed form; use source dynamic, velocity_free or energy"
         )
+    if robot.closure is not None:
+        own = np.arange(len(columns))
+        chosen = scipy.sparse.csr_array((np.ones(len(own)), (np.array(columns), own)), (robot.layout.n, len(own)))
+        return expanded_followers(robot, columns, chosen, {}, None, MEMORY_LIMIT).rank
     # Refused by an estimate, before memory runs out.
     refuse_if_too_large(robot, MEMORY_LIMIT)
     return Coefficients.gathered(robot, sweep(robot, {})).matrix[:, list(columns)]

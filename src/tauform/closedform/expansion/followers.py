@@ -49,21 +49,41 @@ class Followed(NamedTuple):
     scale: Array
 
 
-def followed(
-    exponents: NDArray[np.int8],
-    placed: scipy.sparse.csr_array,
-    F: Array,
-    offset: Array,
-    types: Sequence[JointType],
-) -> Followed:
+class Following(NamedTuple):
+    """How joints of a tree follow those of q.
+
+    Attributes:
+        F: (n_bodies, n) q_tree = F q + offset, and torques tau = F^T tau_tree.
+        rates: (n_bodies, n) F without the columns of joints that are fixed.
+        offset: (n_bodies,) of positions, what fixed joints add included.
+        types: of the tree's joints.
+    """
+
+    F: Array
+    rates: Array
+    offset: Array
+    types: tuple[JointType, ...]
+
+    @classmethod
+    def of(cls, F: Array, offset: Array, types: Sequence[JointType], fixed: Mapping[int, float]) -> Following:
+        """Joints that follow where some of q are fixed at positions."""
+        rates, held = np.array(F), np.array(offset)
+        for a, position in fixed.items():
+            # A fixed coordinate moves from F q into the offset, and its followers with it.
+            held, rates[:, a] = held + F[:, a] * position, 0.0
+        return cls(F, rates, held, tuple(types))
+
+
+def followed(exponents: NDArray[np.int8], placed: scipy.sparse.csr_array, following: Following) -> Followed:
     """Terms of a tree (5 n_bodies, p), with coefficients (n_bodies p, n_parameters), as terms of the joints that lead.
 
     Raises:
         ModelError: joints follow one at ratios that are no fractions, or by too many turns.
     """
+    F = following.F
     n, p, tree = F.shape[1], exponents.shape[1], Generators(len(F))
-    scale = scales(F, types)
-    expand = _Expansion(F, offset, types, scale)
+    expand = FollowerFunctions(following)
+    scale = expand.scale
     # Each tree term is a sum of terms of the leading joints: column j of T.
     rows: dict[tuple[Monomial, Monomial], int] = {}
     entries: list[tuple[int, int, float]] = []
@@ -73,8 +93,8 @@ def followed(
                 key = (rate, monomial)
                 entries.append((rows.setdefault(key, len(rows)), j, weight * value))
     # Duplicates add up when the matrix is made.
-    row, column_of, values = (np.array(part) for part in zip(*entries, strict=True))
-    T = scipy.sparse.coo_array((values, (row, column_of)), shape=(len(rows), p)).tocsr()
+    row, column_of, values = np.array(entries).reshape(-1, 3).T
+    T = scipy.sparse.coo_array((values, (row.astype(int), column_of.astype(int))), shape=(len(rows), p)).tocsr()
     blocks = [placed[i * p : (i + 1) * p] for i in range(len(F))]
     torques = []
     for a in range(n):
@@ -137,13 +157,19 @@ def scales(F: Array, types: Sequence[JointType]) -> Array:
     return found
 
 
-class _Expansion:
-    """Monomials and rates of the tree as polynomials of the leading joints; each is made once."""
+class FollowerFunctions:
+    """Monomials and rates of the tree as polynomials of the leading joints; each is made once.
 
-    def __init__(self, F: Array, offset: Array, types: Sequence[JointType], scale: Array) -> None:
-        self.F, self.n = F, F.shape[1]
+    Raises:
+        ModelError: joints follow one at ratios that are no fractions, or by too many turns.
+    """
+
+    def __init__(self, following: Following) -> None:
+        self.F, self.n = following.rates, following.rates.shape[1]
+        self.scale = scales(self.F, following.types)
         self.one: Polynomial = {(0,) * (3 * self.n): 1.0}
-        self.functions = [self._functions(i, float(offset[i]), own, scale) for i, own in enumerate(types)]
+        rows = enumerate(zip(following.offset.tolist(), following.types, strict=True))
+        self.functions = [self._functions(i, offset, own, self.scale) for i, (offset, own) in rows]
         self._known: dict[Monomial, Polynomial] = {}
 
     def monomial(self, exponents: Monomial) -> Polynomial:

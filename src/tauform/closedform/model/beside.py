@@ -23,7 +23,8 @@ from tauform.description.robot import Robot
 from tauform.description.tree import Tree
 from tauform.portable.products import product
 from tauform.rigidbody.drives import friction_torque, temperatures
-from tauform.rigidbody.load import driving_torque, has_load
+from tauform.rigidbody.load import carried_under, has_load, leading_joints
+from tauform.rigidbody.sweeps.evaluation import TreeMotion, tree_motion
 
 if TYPE_CHECKING:
     from tauform.closedform.model.bound import BoundModel
@@ -92,27 +93,36 @@ class Beside:
     def torque(self, q: AnyArray, qd: AnyArray, temperature: AnyArray | None, rigid: AnyArray | None) -> AnyArray:
         """Torque of the terms, where links and rotors take the torque `rigid`, which load friction depends on."""
         # |tau| of load friction is that of links and rotors, before friction itself.
-        return friction_torque(self.tree, self._state(q, qd, temperature)._replace(carried=rigid))
+        loops = self._motion(q, qd, temperature, rigid)
+        return loops.projected(friction_torque(self.tree, JointState(**loops.vectors)), 1)
 
     def driving(self, q: AnyArray, qd: AnyArray, temperature: AnyArray | None, tau: AnyArray) -> AnyArray:
         """Torque that is left for links and rotors."""
-        return driving_torque(self.tree, self._state(q, qd, temperature), tau)
+        loops = self._motion(q, qd, temperature, None)
+        driving = tau - loops.projected(friction_torque(self.tree, JointState(**loops.vectors)), 1)
+        if not self.is_loaded:
+            return driving
+        # Load terms act on joints that q holds.
+        at_leading = self._motion(q, qd, temperature, driving).vectors
+        leading = leading_joints(self.robot)
+        return carried_under(self.tree, at_leading["qd"], at_leading["carried"])[leading]
 
-    def _state(self, q: AnyArray, qd: AnyArray, temperature: AnyArray | None) -> JointState:
-        """The motion, with fixed joints where they are held."""
+    def _motion(self, q: AnyArray, qd: AnyArray, temperature: AnyArray | None, carried: AnyArray | None) -> TreeMotion:
+        """The motion of all joints of the tree, with fixed joints where they are held."""
         # Copies: the caller's arrays also go to the terms of E, which do not read fixed joints.
         q, qd = np.array(q), np.array(qd)
         for joint, position in self.fixed.items():
             q[joint], qd[joint] = position, 0.0
-        return JointState(q, qd, temperature=temperature)
+        given = {"q": q, "qd": qd, "temperature": temperature, "carried": carried}
+        return tree_motion(self.robot, {name: x for name, x in given.items() if x is not None})
 
 
-def joint_torque(coefficients: Array, qd: AnyArray) -> AnyArray:
-    """(n, N) viscous, Coulomb and offset torque, from (n, 3) coefficients."""
-    # (n, 1) each, to broadcast over N states.
-    parts = zip(coefficients.T[..., None], plain_functions(qd), strict=True)
-    torque: AnyArray = sum(own * function for own, function in parts)
-    return torque
+def joint_torque(bound: BoundModel, coefficients: Array, qd: AnyArray) -> AnyArray:
+    """(n, N) viscous, Coulomb and offset torque, from (n_bodies, 3) coefficients."""
+    rates = bound.geometry.tree_velocities(qd, bound.moving)
+    # (n_bodies, 1) each, to broadcast over N states.
+    parts = zip(coefficients.T[..., None], plain_functions(rates), strict=True)
+    return bound.geometry.felt(np.asarray(sum(own * function for own, function in parts)))
 
 
 def virtual_robot(bound: BoundModel) -> Robot:

@@ -19,7 +19,7 @@ from tauform.description.robot import Robot
 from tauform.errors import ModelError
 from tauform.escaping.shown import visible
 from tauform.portable.products import product, sparse_product
-from tauform.wording import argument, call
+from tauform.wording import call
 
 if TYPE_CHECKING:
     from tauform.closedform.model.model import ClosedFormModel
@@ -41,18 +41,13 @@ def bound_model(
     if payload is not None:
         theta = read_only(theta + product(load_grouping_of(model), payload.parameters))
     if friction is not None:
-        carried = fixed_array(friction, (model.n_joints, 3), "friction")
+        carried = fixed_array(friction, (model.geometry.n_bodies, 3), "friction")
     else:
-        carried = _carried(model, values) if isinstance(values, Robot) else read_only(np.zeros((model.n_joints, 3)))
+        nothing = np.zeros((model.geometry.n_bodies, 3))
+        carried = _carried(model, values) if isinstance(values, Robot) else nothing
     # With friction given, the robot's own is replaced, not added to.
     if drives is None:
         drives = terms_beside(values) if isinstance(values, Robot) else ()
-    if model.geometry.followers is not None and (carried.any() or drives):
-        raise ModelError(
-            f"bind: joints of {model.robot_name} follow others, and friction of one would act on several coordinates",
-            argument="friction",
-            remedy="give neither friction nor drives",
-        )
     model.base.refuse_load(drives, "bind")
     # A joint that is held has no velocity, hence no viscous and no Coulomb friction; its offset still acts.
     carried = _felt(model, carried)
@@ -117,17 +112,16 @@ def load_grouping_of(model: ClosedFormModel) -> Array:
 
 
 def _felt(model: ClosedFormModel, friction: Array) -> Array:
-    """(n, 3) friction without what depends on velocities of fixed joints."""
+    """(n_bodies, 3) friction without what depends on velocities of fixed joints."""
     felt = np.zeros_like(friction)
-    felt[list(model.moving)] = friction[list(model.moving)]
+    moving = model.geometry.moving_bodies(model.moving)
+    felt[moving] = friction[moving]
     felt[:, 2] = friction[:, 2]
     return read_only(felt)
 
 
 def _carried(model: ClosedFormModel, robot: Robot) -> Array:
-    """(n, 3) friction of the robot that takes no part here; warns of links and rotors that take none."""
-    if model.geometry.followers is not None:
-        return _nothing_carried(model, robot)
+    """(n_bodies, 3) friction of the robot that takes no part here; warns of links and rotors that take none."""
     # By name: the robot may have further drive terms, or fewer, than the one that was derived.
     absent = np.array(robot.parameters)
     held = {*model.base.columns, *np.flatnonzero(model.ties.any(axis=0))}  # of what is assumed away `theta` warns
@@ -147,25 +141,6 @@ def _carried(model: ClosedFormModel, robot: Robot) -> Array:
             stacklevel=5,
         )
     return friction
-
-
-def _nothing_carried(model: ClosedFormModel, robot: Robot) -> Array:
-    """Zeros: where joints follow others, friction of one acts on several coordinates.
-
-    Raises:
-        ModelError: the robot has friction, or rotors that theta does not hold.
-    """
-    held = {model.base.layout.names[k] for k in model.base.columns}
-    own = zip(robot.parameter_names, robot.parameters.tolist(), strict=True)
-    left_out = [name for name, value in own if value and name not in held]
-    if left_out:
-        raise ModelError(
-            f"bind: {left_out[0]} of {robot.name} is not part of this model, whose joints follow others",
-            argument="robot",
-            value=robot,
-            remedy=f"bind robot.without_friction(), or derive with {argument('include', ['link', 'rotor'])}",
-        )
-    return read_only(np.zeros((model.n_joints, 3)))
 
 
 def _standard(model: ClosedFormModel, robot: Robot) -> Array:

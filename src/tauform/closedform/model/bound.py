@@ -24,6 +24,7 @@ from tauform.closedform.model.equations import (
     bound_equations,
     shown_in_notebook,
 )
+from tauform.closedform.model.geometry import Geometry
 from tauform.closedform.model.term_by_term import TermByTerm
 from tauform.closedform.model.terms_by_kind import Breakdown, TermsByKind
 from tauform.closedform.notation import LATEX
@@ -55,8 +56,8 @@ class BoundModel:
         joint_names: (n,) coordinates in q.
         exponents: (5 n, p) the paper's E over q, sin q, cos q, qd, qdd; q from the zeros of `coordinates`.
         coefficients: (n, p) the paper's Phi_b, transposed.
-        joint_coefficients: (n, 3) viscous, Coulomb and offset torque of each joint.
-        carried: (n, 3) the part of these that theta does not hold: known friction beside it.
+        joint_coefficients: (n_bodies, 3) viscous, Coulomb and offset torque of each joint, followers included.
+        carried: (n_bodies, 3) the part of these that theta does not hold: known friction beside it.
         base: meaning of theta.
         theta: (l,) the base parameters that the coefficients were made from.
         model: the structure that the numbers were put into.
@@ -88,6 +89,11 @@ class BoundModel:
     def coordinates(self) -> Coordinates:
         """What the functions of E are taken of."""
         return self.model.coordinates
+
+    @property
+    def geometry(self) -> Geometry:
+        """What the model was derived for."""
+        return self.model.geometry
 
     @property
     def moving(self) -> tuple[int, ...]:
@@ -340,7 +346,7 @@ class BoundModel:
     def beside(self) -> Beside:
         """The drive terms, to be evaluated beside the terms of E."""
         # Springs between links need transforms, so that the terms get a robot without inertias.
-        geometry = self.model.geometry.robot(self.name, self.joint_names)
+        geometry = self.geometry.robot(self.name, self.joint_names)
         # Springs of fixed joints still pull, at the position where these are held.
         fixed = {self.joint_names.index(name): position for name, position in self.model.fixed.items()}
         return Beside.of(geometry, self.drives, fixed)
@@ -348,13 +354,13 @@ class BoundModel:
     def friction_torque(self, q: AnyArray, qd: AnyArray, temperature: AnyArray | None, rigid: AnyArray) -> AnyArray:
         """(n, N) torque of all drive terms but rotors, where links and rotors take `rigid`; arrays of numbers."""
         # Fv qd + Fc sign(qd) + Fo are most robots' only friction, and cost no robot to be asked.
-        friction = joint_torque(self.joint_coefficients, qd)
+        friction = joint_torque(self, self.joint_coefficients, qd)
         return friction + self.beside.torque(q, qd, temperature, rigid) if self.beside else friction
 
     def driving_torque(self, q: AnyArray, qd: AnyArray, tau: AnyArray, temperature: AnyArray | None) -> AnyArray:
         """(n, N) what of tau is left for links and rotors; arrays of numbers."""
         # Fv qd + Fc sign(qd) + Fo depend on the velocity only: taken off before load friction is solved for.
-        driving = tau - joint_torque(self.joint_coefficients, qd)
+        driving = tau - joint_torque(self, self.joint_coefficients, qd)
         return self.beside.driving(q, qd, temperature, driving) if self.beside else driving
 
     def as_robot(self) -> Robot:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,8 @@ from tauform.arrays import Array
 from tauform.closedform.coordinates import Coordinates
 from tauform.closedform.generators import Generators
 from tauform.closedform.notation import PLAIN, Notation, digits_of, summed
-from tauform.closedform.terms.written import WrittenNumber, generators
+from tauform.closedform.terms.written import WrittenNumber, generators, written_factor
+from tauform.description.drives.friction import plain_functions
 from tauform.errors import ModelError
 from tauform.escaping.shown import visible
 from tauform.messages import counted
@@ -42,8 +43,9 @@ def structure_equations(
     names = [notation.parameter(own) for own in model.base.parameters]
     terms = notation.terms(model.exponents, model.coordinates, digits)
     lines = []
-    for i, (coefficients, extra) in enumerate(zip(model.reduction, model.joint_terms, strict=True)):
-        rows = zip((*coefficients, *extra), (*terms, *notation.friction_terms(i)), strict=True)
+    for i, coefficients in enumerate(model.reduction):
+        beside = _joint_terms(model, i, model.joint_terms, notation, digits)
+        rows = [*zip(coefficients, terms, strict=True), *beside]
         products = [
             # Terms whose combination is empty act on other joints only.
             notation.product(part, term)
@@ -62,12 +64,26 @@ def bound_equations(
     terms = notation.terms(model.exponents, model.coordinates, digits)
     beside = written_drives(model, digits, notation)
     lines = []
-    for i, (coefficients, extra) in enumerate(zip(model.coefficients, model.joint_coefficients, strict=True)):
-        values = zip((*coefficients, *extra), (*terms, *notation.friction_terms(i)), strict=True)
+    for i, coefficients in enumerate(model.coefficients):
+        friction = _joint_terms(model, i, model.joint_coefficients, notation, digits)
+        values = [*zip(coefficients, terms, strict=True), *friction]
         # Zero coefficients are terms of other joints.
         products = [notation.product(notation.number(digits_of(float(v), digits)), term) for v, term in values if v]
         lines.append(notation.equation(i, [*products, *beside[i]]))
     return tuple(lines)
+
+
+def _joint_terms(
+    model: ClosedFormModel | BoundModel, i: int, coefficients: Array, notation: Notation, digits: int | None
+) -> list[tuple[Any, str]]:
+    """Viscous, Coulomb and offset terms that act on joint i of q: a coefficient, or a row of them, and its factor."""
+    _, qd, _ = generators(notation, model.n_joints, digits)
+    velocities = model.geometry.tree_velocities(qd[:, 0], model.moving)
+    found = []
+    for k, weight in model.geometry.acting_on(i):
+        functions = map(written_factor, plain_functions(velocities[k]))
+        found += [(weight * own, function) for own, function in zip(coefficients[k], functions, strict=True)]
+    return found
 
 
 def written_drives(model: BoundModel, digits: int | None, notation: Notation) -> list[list[str]]:

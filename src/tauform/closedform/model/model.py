@@ -53,7 +53,8 @@ class ClosedFormModel(Displayed):
         geometry: what they were derived for.
         exponents: (5 n, p) the paper's E over q, sin q, cos q, qd, qdd; q from the zeros of `coordinates`.
         sparse_reduction: (n p, l) sparse; row i p + j gives the coefficient of term j in torque i from theta.
-        joint_terms: (n, 3, l) coefficients of qd_i, sign(qd_i) and 1 in torque i, beside E.
+        joint_terms: (n_bodies, 3, l) coefficients of qd_i, sign(qd_i) and 1 in torque i, beside E; joints are those of
+            the tree where some follow others, and torques act on q through them.
         base: what theta means; theta = base.grouping @ robot.parameters.
         load_grouping: (l, 10) what a body at the tool adds to theta, in the tool's axes; None where an assumption
             about that link rules a load out.
@@ -120,9 +121,11 @@ class ClosedFormModel(Displayed):
         def core(q: AnyArray, qd: AnyArray, qdd: AnyArray) -> AnyArray:
             Y = (matrix @ products.terms(q, qd, qdd)).reshape(n, self.n_base, q.shape[1])
             # The functions of Fv, Fc and Fo, which stand beside E.
-            for k, function in enumerate(plain_functions(qd)):
+            rates = self.geometry.tree_velocities(qd, self.moving)
+            for k, function in enumerate(plain_functions(rates)):
                 if self.joint_terms[:, k].any():
-                    Y = Y + self.joint_terms[:, k, :, None] * np.broadcast_to(function, qd.shape)[:, None]
+                    beside = self.joint_terms[:, k, :, None] * np.broadcast_to(function, rates.shape)[:, None]
+                    Y = Y + self.geometry.felt(beside)
             return Y
 
         return batched(n, core, products.states_per_slice, q=q, qd=qd, qdd=qdd)
@@ -163,7 +166,8 @@ class ClosedFormModel(Displayed):
         Args:
             values: a Robot (its own payload included), or (l,) theta.
             payload: a further body at the tool, its inertia in the tool's axes; nothing is derived again.
-            friction: (n, 3) viscous, Coulomb and offset torque of each joint to carry beside theta, instead of those.
+            friction: (n, 3) viscous, Coulomb and offset torque of each joint to carry beside theta, instead of those;
+                where joints follow others, of each joint of the tree.
             drives: further drive terms to carry beside theta, instead of the robot's.
 
         Raises:

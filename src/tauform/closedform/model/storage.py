@@ -18,9 +18,10 @@ from tauform.closedform.base.baseset import BaseParameters
 from tauform.closedform.coordinates import Coordinates
 from tauform.closedform.generators import Generators
 from tauform.closedform.model.bound import BoundModel
-from tauform.closedform.model.geometry import Geometry
+from tauform.closedform.model.geometry import Followers, Geometry
 from tauform.closedform.model.model import ClosedFormModel
 from tauform.description.drives.drive import Drive
+from tauform.description.joint import Closure
 from tauform.description.joint_types import PRISMATIC, REVOLUTE, JointType, joint_type
 from tauform.description.layout import Layout
 from tauform.documents import is_indices, is_number, is_texts, parse_json
@@ -30,9 +31,9 @@ from tauform.wording import argument, call
 
 FORMAT = "tauform closed-form model"
 # Version 1 told kinds of joints by a flag, `revolute`; up to version 2 all robots are chains; up to version 3 functions
-# are those of q itself.
-VERSION = 4
-VERSION_OF_CHAINS, VERSION_OF_TREES = 2, 3
+# are those of q itself; up to version 4 no joint follows others.
+VERSION = 5
+VERSION_OF_CHAINS, VERSION_OF_TREES, VERSION_OF_OFFSETS = 2, 3, 4
 # utilities.g of the toolbox of Lloyd2021 [m/s^2], and the length of the text that a MAT-file begins with.
 TOOLBOX_GRAVITY = 9.806132
 MAT_HEADER = 116
@@ -48,18 +49,18 @@ def write_model(model: ClosedFormModel, path: str | PathLike[str]) -> None:
     target = Path(path)
     if not target.parent.is_dir() or target.is_dir():
         raise ModelError(f"{target}: cannot be written; the folder must exist and the name must be a file's")
-    if model.geometry.followers is not None:
-        raise ModelError(f"save: files of closed forms have no joints that follow others, as {model.robot_name} has")
     constants, plain = [own.constants for own in model.geometry.types], model.coordinates.is_plain
+    followers = model.geometry.followers
     facts = {
         "format": FORMAT,
         # The oldest version that can hold it, so that earlier releases read what they can.
-        "version": VERSION if not plain else VERSION_OF_TREES if not model.geometry.is_chain else VERSION_OF_CHAINS,
+        "version": _oldest_version(model),
         "robot_name": model.robot_name,
         "joint_names": model.joint_names,
         "joint_kinds": [own.name for own in model.geometry.types],
         **({"joint_constants": constants} if any(constants) else {}),
         **({} if model.geometry.is_chain else {"parents": model.geometry.parents}),
+        **({} if followers is None else {"tree_joint_names": followers.joint_names}),
         "fixed": dict(model.fixed),
         "further_drives": [_plain_drive(term) for term in model.further_drives],
         "base": {name: getattr(model.base, name) for name in _BASE_FIELDS},
@@ -79,10 +80,20 @@ def write_model(model: ClosedFormModel, path: str | PathLike[str]) -> None:
         "ties": model.ties,
         **({} if plain else {"coordinates": np.stack([model.coordinates.offset, model.coordinates.scale])}),
     }
+    if followers is not None:
+        arrays |= {"closure": followers.closure.F, "closure_offset": followers.closure.offset}
     if model.load_grouping is not None:
         arrays["load_grouping"] = model.load_grouping
     with fresh_file(target, ModelError) as file:
         np.savez_compressed(file, **arrays)
+
+
+def _oldest_version(model: ClosedFormModel) -> int:
+    if model.geometry.followers is not None:
+        return VERSION
+    if not model.coordinates.is_plain:
+        return VERSION_OF_OFFSETS
+    return VERSION_OF_CHAINS if model.geometry.is_chain else VERSION_OF_TREES
 
 
 def write_mat(bound: BoundModel, path: str | PathLike[str]) -> None:
@@ -92,6 +103,12 @@ def write_mat(bound: BoundModel, path: str | PathLike[str]) -> None:
         raise ModelError(f"{target}: cannot be written; the folder must exist and the name must end in .mat")
     model = bound.model
     n = model.n_joints
+    if (model.coordinates.scale != 1).any():
+        raise ModelError(
+            f"save_mat: joints of {model.robot_name} follow by fractions of an angle, which the toolbox does not have",
+            argument="bound",
+            remedy=f"write MATLAB code with {call('write', target='matlab')}",
+        )
     if not model.coordinates.is_plain:
         raise ModelError(
             f"save_mat: terms of {model.robot_name} are functions of q plus offsets, which the toolbox does not have",
@@ -193,23 +210,27 @@ def _check_arrays(facts: dict[str, Any], arrays: dict[str, Any]) -> None:
     if exponents.ndim != 2:
         raise ValueError("exponents are not a matrix")
     n_terms, n_entries = exponents.shape[1], len(arrays["reduction_data"])
+    n_bodies = len(facts.get("tree_joint_names", facts["joint_names"]))
     # Shapes follow from each other: with all of them right, no evaluation can index outside an array.
     expected: dict[str, tuple[str, tuple[int, ...]]] = {
         "exponents": ("i", (Generators(n).size, n_terms)),
-        "parent_from_joint": ("f", (n, 4, 4)),
+        "parent_from_joint": ("f", (n_bodies, 4, 4)),
         "gravity": ("f", (3,)),
         "reduction_data": ("f", (n_entries,)),
         "reduction_indices": ("i", (n_entries,)),
         "reduction_indptr": ("i", (n * n_terms + 1,)),
-        "joint_terms": ("f", (n, 3, l)),
+        "joint_terms": ("f", (n_bodies, 3, l)),
         "grouping": ("f", (l, columns)),
         "ties": ("f", (len(arrays["ties"]), columns)),
         "load_grouping": ("f", (l, 10)),
         "coordinates": ("f", (2, n)),
+        "closure": ("f", (n_bodies, n)),
+        "closure_offset": ("f", (n_bodies,)),
     }
+    optional = {"load_grouping", "coordinates"} | ({"closure", "closure_offset"} if n_bodies == n else set())
     for name, (kind, shape) in expected.items():
         array = arrays.get(name)
-        if array is None and name in ("load_grouping", "coordinates"):
+        if array is None and name in optional:
             continue
         # abs <= LARGEST is false for NaN too.
         if array is None or array.dtype.kind != kind or array.shape != shape or not (abs(array) <= LARGEST).all():
@@ -234,7 +255,7 @@ def _types(facts: dict[str, Any], arrays: dict[str, Any]) -> tuple[JointType, ..
     else:
         kinds = facts["joint_kinds"]
         types = tuple(map(joint_type, kinds, facts.get("joint_constants", [()] * len(kinds))))
-    if len(types) != len(facts["joint_names"]):
+    if len(types) != len(facts.get("tree_joint_names", facts["joint_names"])):
         raise ValueError("kinds and names of joints differ in number")
     return types
 
@@ -272,7 +293,11 @@ def _model(facts: dict[str, Any], arrays: dict[str, Any]) -> ClosedFormModel:
         robot_name=facts["robot_name"],
         joint_names=tuple(facts["joint_names"]),
         geometry=Geometry(
-            read_only(arrays["parent_from_joint"]), types, read_only(arrays["gravity"]), _parents(facts, len(types))
+            read_only(arrays["parent_from_joint"]),
+            types,
+            read_only(arrays["gravity"]),
+            _parents(facts, len(types)),
+            _followers(facts, arrays),
         ),
         exponents=exponents,
         sparse_reduction=reduction,
@@ -284,6 +309,17 @@ def _model(facts: dict[str, Any], arrays: dict[str, Any]) -> ClosedFormModel:
         coordinates=_coordinates(arrays, n),
         further_drives=drives,
     )
+
+
+def _followers(facts: dict[str, Any], arrays: dict[str, Any]) -> Followers | None:
+    """Joints that follow others; ValueError where they are none of the tree."""
+    if "tree_joint_names" not in facts:
+        return None
+    names = facts["tree_joint_names"]
+    if not is_texts(names) or not set(facts["joint_names"]) <= set(names):
+        raise ValueError("joints that lead are none of the tree")
+    closure = Closure(read_only(arrays["closure"]), read_only(arrays["closure_offset"]), tuple(facts["joint_names"]))
+    return Followers(closure, tuple(names))
 
 
 def _coordinates(arrays: dict[str, Any], n: int) -> Coordinates:

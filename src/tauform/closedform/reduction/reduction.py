@@ -129,7 +129,7 @@ def largest_terms(
 
 def _carried_torque(bound: BoundModel, states: States) -> Array:
     """(N, n) torque of what is carried beside theta."""
-    friction = joint_torque(bound.carried, states[1].T).T
+    friction = joint_torque(bound, bound.carried, states[1].T).T
     if not bound.beside:
         return friction
     q, qd, *_ = (x.T for x in states)

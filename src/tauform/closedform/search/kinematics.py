@@ -13,11 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from tauform.arguments import checked_methods
 from tauform.arrays import AnyArray, Array, read_only
+from tauform.closedform.coordinates import Coordinates
+from tauform.closedform.expansion.followers import FollowerFunctions, Following
 from tauform.closedform.model.model import ClosedFormModel
 from tauform.closedform.search.function_sets import FunctionSets, Monomial
 from tauform.closedform.terms.monomials import TermProducts
+from tauform.description.joint import Closure
 from tauform.description.robot import Robot
-from tauform.errors import ModelError
 from tauform.portable.products import product
 from tauform.rigidbody.sweeps.evaluation import batched
 
@@ -38,12 +40,14 @@ class ClosedFormKinematics:
         exponents: (3 n, p) over q, sin q, cos q of the joints.
         placement: (4, 4, p) coefficients of base_from_frame.
         jacobian_coefficients: (6, n, p) of the Jacobian, angular velocity first, in base axes.
+        coordinates: what the functions are taken of: q, or a part of it where joints follow by a fraction.
     """
 
     frame: str
     exponents: NDArray[np.int8]
     placement: Array
     jacobian_coefficients: Array
+    coordinates: Coordinates
 
     @property
     def n_joints(self) -> int:
@@ -74,7 +78,7 @@ class ClosedFormKinematics:
     def _sums(self, coefficients: Array, q: ArrayLike) -> Array:
         # Terms of dynamics have qd and qdd too: exponents of zero.
         still = np.zeros((2 * self.n_joints, self.n_terms), dtype=np.int8)
-        products = TermProducts.of(np.concatenate([self.exponents, still]))
+        products = TermProducts.of(np.concatenate([self.exponents, still]), self.coordinates)
         shape = coefficients.shape[:2]
 
         def core(q: AnyArray) -> AnyArray:
@@ -89,18 +93,16 @@ class ClosedFormKinematics:
 
 def kinematics_of(model: ClosedFormModel, frame: str | None = None) -> ClosedFormKinematics:
     """Kinematics of a model's robot; see `ClosedFormModel.kinematics`."""
-    if model.geometry.followers is not None:
-        raise ModelError(f"kinematics: joints of {model.robot_name} follow others; call forward_kinematics(robot, q)")
     robot = model.base.robot or model.geometry.robot(model.robot_name, model.joint_names)
     return closed_kinematics(robot, frame)
 
 
 def closed_kinematics(robot: Robot, frame: str | None = None) -> ClosedFormKinematics:
-    """Placement and Jacobian of a frame of a chain or tree.
+    """Placement and Jacobian of a frame of a chain, a tree, or a robot whose joints follow others linearly.
 
     Raises:
         UnknownNameError: no such frame.
-        ModelError: a joint neither turns nor slides.
+        ModelError: a joint neither turns nor slides, or joints follow at odd ratios.
     """
     sets = FunctionSets.of(robot)
     place = robot.tool if frame is None else robot.frame(frame)
@@ -116,6 +118,10 @@ def closed_kinematics(robot: Robot, frame: str | None = None) -> ClosedFormKinem
         T = _times(T, _motion(sets, i))
     T = _cleaned(_times(T, {one: place.link_from_frame}))
     columns: dict[int, MonomialSums] = {i: _column(sets, T, i, axes[i]) for i in axes}
+    coordinates = Coordinates.plain(n)
+    if isinstance(robot.closure, Closure):
+        T, columns, coordinates = _of_leading(robot, robot.closure, T, columns)
+        n = robot.n_joints
     monomials = sorted({*T, *(m for column in columns.values() for m in column)})
     placement, J = np.zeros((4, 4, len(monomials))), np.zeros((6, n, len(monomials)))
     for k, monomial in enumerate(monomials):
@@ -125,7 +131,33 @@ def closed_kinematics(robot: Robot, frame: str | None = None) -> ClosedFormKinem
     # Laid out as the closed form has it: all powers of q, then of sin q, then of cos q.
     exponents = np.array([np.array(m).T.ravel() for m in monomials], dtype=np.int8).reshape(-1, 3 * n).T.copy()
     exponents.setflags(write=False)
-    return ClosedFormKinematics(place.name, exponents, read_only(placement), read_only(J))
+    return ClosedFormKinematics(place.name, exponents, read_only(placement), read_only(J), coordinates)
+
+
+def _of_leading(
+    robot: Robot, closure: Closure, T: MonomialSums, columns: dict[int, MonomialSums]
+) -> tuple[MonomialSums, dict[int, MonomialSums], Coordinates]:
+    """Sums over functions of the tree's joints as sums over those that lead: q_tree = F q + offset, J = J_tree F."""
+    functions = FollowerFunctions(Following.of(closure.F, closure.offset, robot.tree.types, {}))
+
+    def put_in(sums: MonomialSums) -> MonomialSums:
+        found: MonomialSums = {}
+        for monomial, M in sums.items():
+            # All q, all sines, all cosines of the tree, as E has them; (q, sin, cos) of each leading joint come back.
+            for own, weight in functions.monomial(tuple(np.array(monomial).T.ravel().tolist())).items():
+                triples = [(own[k], own[k + 1], own[k + 2]) for k in range(0, len(own), 3)]
+                found[tuple(triples)] = found.get(tuple(triples), 0.0) + weight * M
+        return _cleaned(found)
+
+    leading: dict[int, MonomialSums] = {}
+    for a in range(robot.n_joints):
+        total: MonomialSums = {}
+        for i, column in columns.items():
+            for monomial, M in column.items():
+                total[monomial] = total.get(monomial, 0.0) + float(closure.F[i, a]) * M
+        leading[a] = put_in(total)
+    scale = functions.scale
+    return put_in(T), leading, Coordinates(read_only(np.zeros(len(scale))), read_only(scale))
 
 
 def _motion(sets: FunctionSets, i: int) -> MonomialSums:

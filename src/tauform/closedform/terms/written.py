@@ -97,12 +97,12 @@ class WrittenNumber:
         return self._new(f"{letters}({self.text})", ATOM)
 
     def sin(self) -> WrittenNumber:
-        """`s1`."""
-        return self._new(self.sine, ATOM)
+        """`s1`, or `sin(q1 + 0.3)`."""
+        return self._new(self.sine, ATOM) if self.sine else self._function("sin")
 
     def cos(self) -> WrittenNumber:
-        """`c1`."""
-        return self._new(self.cosine, ATOM)
+        """`c1`, or `cos(q1 + 0.3)`."""
+        return self._new(self.cosine, ATOM) if self.cosine else self._function("cos")
 
     def sign(self) -> WrittenNumber:
         """`sign(qd1)`."""
@@ -123,6 +123,11 @@ class WrittenNumber:
     def sqrt(self) -> WrittenNumber:
         """`sqrt(...)`."""
         return self._function("sqrt")
+
+
+def written_factor(value: Any) -> str:
+    """A number as a factor of a product, empty where it is plain."""
+    return value._within(ATOM) if isinstance(value, WrittenNumber) else ""
 
 
 def generators(notation: Notation, n: int, digits: int | None) -> tuple[AnyArray, AnyArray, AnyArray]:

@@ -18,6 +18,7 @@ from tauform.arrays import AnyArray, Array
 from tauform.closedform.coordinates import Coordinates
 from tauform.closedform.generators import Generators
 from tauform.closedform.model.beside import Beside
+from tauform.closedform.model.geometry import Geometry
 from tauform.closedform.terms.monomials import distinct_columns
 from tauform.codegen.factored.factoring import Integers, Sums
 from tauform.codegen.factored.nesting import Nesting
@@ -45,6 +46,9 @@ class ClosedForm(Terms, Protocol):
 
     @property
     def coordinates(self) -> Coordinates: ...
+
+    @property
+    def geometry(self) -> Geometry: ...
 
     @property
     def moving(self) -> tuple[int, ...]: ...
@@ -195,12 +199,13 @@ def _product(scalars: Sequence[Any], exponents: Sequence[int]) -> Any:
 
 
 def _with_friction(bound: ClosedForm, torques: list[Any], qd: AnyArray) -> list[Any]:
-    total = []
-    for torque, velocity, coefficients in zip(torques, qd, bound.joint_coefficients.tolist(), strict=True):
-        for own, function in zip(coefficients, plain_functions(velocity), strict=True):
-            # Most joints of most robots have no friction: products with zero would be traced for nothing.
-            if own:
-                torque = torque + own * function
+    total, velocities = [], bound.geometry.tree_velocities(qd, bound.moving)
+    for a, torque in enumerate(torques):
+        for i, weight in bound.geometry.acting_on(a):
+            for own, function in zip(bound.joint_coefficients[i].tolist(), plain_functions(velocities[i]), strict=True):
+                # Most joints of most robots have no friction: products with zero would be traced for nothing.
+                if own:
+                    torque = torque + weight * own * function
         total.append(torque)
     return total
 

@@ -28,9 +28,10 @@ ON_NUMBERS = ("newton_euler", "composite", "composite_trace")
 
 
 def with_zeros_at(robot: Robot, positions: Mapping[str, float]) -> Robot:
-    """The same chain, its coordinates zero where they were at these positions."""
+    """The same robot, its coordinates zero where they were at these positions."""
     # A fixed joint at zero is a number that folds; at its position it would be a sine of one.
-    old_from_new = [joint.type.motion(positions.get(joint.name, 0.0)) for joint in robot.joints]
+    held = product(robot.tree_rates, np.array([positions.get(name, 0.0) for name in robot.joint_names]))
+    old_from_new = [joint.type.motion(position) for joint, position in zip(robot.joints, held.tolist(), strict=True)]
     # Children are mounted on the turned frame; named lengths no longer add up to the translations.
     joints = tuple(
         replace(joint, parent_from_joint=product(old_from_new[joint.parent], joint.parent_from_joint), lengths=())

@@ -58,9 +58,12 @@ def regressor_program(model: ClosedFormModel) -> Program:
     functions = functions_of(powers, model.coordinates.all_of(q), [*qd, *qdd])
     Y = np.array(Nesting.of(sums).scalars(functions, n * model.n_base), dtype=object).reshape(n, model.n_base)
     # The functions of Fv, Fc and Fo, which stand beside E.
-    for i, kind, column in zip(*np.nonzero(model.joint_terms), strict=True):
-        function = plain_functions(qd[i])[kind]
-        Y[i, column] = Y[i, column] + float(model.joint_terms[i, kind, column]) * function
+    velocities = model.geometry.tree_velocities(qd, model.moving)
+    acting = [(joint, *own) for joint in range(n) for own in model.geometry.acting_on(joint)]
+    for joint, i, weight in acting:
+        for kind, column in zip(*np.nonzero(model.joint_terms[i]), strict=True):
+            factor = weight * float(model.joint_terms[i, kind, column])
+            Y[joint, column] = Y[joint, column] + factor * plain_functions(velocities[i])[kind]
     wanted = FUNCTIONS["base_regressor"]
     columns = {"theta": tuple(model.base.names)}
     about = about_model(model.bind(_values(model)), wanted.name, entries=columns, grouping=model.base.grouping)
@@ -168,8 +171,8 @@ class _Traced:
     @cached_property
     def _friction(self) -> AnyArray:
         """(n,) of theta, and what is carried beside it."""
-        torques = []
-        for i, velocity in enumerate(self.inputs["qd"]):
+        torques, geometry = [], self.bound.geometry
+        for i, velocity in enumerate(geometry.tree_velocities(self.inputs["qd"], self.bound.moving)):
             total: Any = 0.0
             for kind, function in enumerate(plain_functions(velocity)):
                 # Summed first: it depends on theta alone and is set up once.
@@ -179,7 +182,7 @@ class _Traced:
                     number = number + float(row[k]) * self.theta[k]
                 total = total + number * function
             torques.append(total)
-        return np.array(torques, dtype=object)
+        return geometry.felt(np.array(torques, dtype=object))
 
     @cached_property
     def _mass_matrix(self) -> AnyArray:

@@ -35,7 +35,8 @@ class SymbolicTerms:
             for column in model.exponents.T
         ]
         # Functions of viscous and Coulomb friction and of offsets, beside E.
-        self.friction = [(v, sympy.sign(v), sympy.Integer(1)) for v in qd]
+        velocities = model.geometry.tree_velocities(np.array(qd, dtype=object), model.moving)
+        self.friction = [(v, sympy.sign(v), sympy.Integer(1)) for v in velocities]
 
     def _coordinate(self, i: int, symbol: Any) -> Any:
         scale, offset = (float(v[i]) for v in (self.model.coordinates.scale, self.model.coordinates.offset))
@@ -44,25 +45,26 @@ class SymbolicTerms:
 
     def torques(self, bound: BoundModel) -> Any:
         """(n, 1) in numbers, all drive terms included."""
-        beside = self._beside(bound)
-        rows = zip(bound.coefficients, bound.joint_coefficients, self.friction, beside, strict=True)
+        joints = zip(bound.joint_coefficients, self.friction, strict=True)
+        friction = [self.sympy.Add(*self._products(own, functions)) for own, functions in joints]
+        felt = self.model.geometry.felt(np.array(friction, dtype=object))
+        rows = zip(bound.coefficients, felt, self._beside(bound), strict=True)
         return self.sympy.Matrix(
-            [
-                self._sum([*self._products(terms, self.terms), *self._products(joint, functions), *more])
-                for terms, joint, functions, more in rows
-            ]
+            [self._sum([*self._products(terms, self.terms), own, *more]) for terms, own, more in rows]
         )
 
     def torques_of_theta(self) -> Any:
         """(n, 1) in base parameters."""
-        rows = zip(self.model.reduction, self.model.joint_terms, self.friction, strict=True)
-        return self.sympy.Matrix([self._linear(terms, joint, functions) for terms, joint, functions in rows])
+        joints = zip(self.model.joint_terms, self.friction, strict=True)
+        friction = [self.sympy.Add(*self._linear(own, functions)) for own, functions in joints]
+        felt = self.model.geometry.felt(np.array(friction, dtype=object))
+        rows = zip(self.model.reduction, felt, strict=True)
+        return self.sympy.Matrix([self._sum([*self._linear(terms, self.terms), own]) for terms, own in rows])
 
-    def _linear(self, terms: Any, joint: Any, functions: Sequence[Any]) -> Any:
-        factors = [*zip(terms, self.terms, strict=True), *zip(joint, functions, strict=True)]
+    def _linear(self, rows: Any, functions: Sequence[Any]) -> list[Any]:
         # Each term times its combination of theta, as the equations write it.
-        parts = [self.sympy.Add(*self._products(row, self.theta)) * term for row, term in factors if row.any()]
-        return self._sum(parts)
+        factors = zip(rows, functions, strict=True)
+        return [self.sympy.Add(*self._products(row, self.theta)) * term for row, term in factors if row.any()]
 
     def _sum(self, parts: list[Any]) -> Any:
         """One sum of all; parts of a long one get names, since Python compiles a sum only to some depth."""

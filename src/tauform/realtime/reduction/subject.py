@@ -17,7 +17,7 @@ from tauform.codegen.factored.factored import companions
 from tauform.codegen.factored.model_program import whole_robot
 from tauform.codegen.generate import generate
 from tauform.codegen.program.program import Program
-from tauform.description.robot import Robot
+from tauform.description.robot import GeneralClosure, Robot
 from tauform.rigidbody.inertia.mass_matrix import mass_matrix
 from tauform.rigidbody.inverse_dynamics import inverse_dynamics
 from tauform.rigidbody.load import has_load, load_gains
@@ -54,8 +54,8 @@ class Subject:
     @property
     def has_closed_form(self) -> bool:
         """Whether terms can be left out."""
-        # Terms are derived for open chains and trees; loops have none.
-        return self.model is not None or self.robot.closure is None
+        # Loops that bend have no terms.
+        return self.model is not None or not isinstance(self.robot.closure, GeneralClosure)
 
     @cached_property
     def closed_form(self) -> BoundModel:
