@@ -61,6 +61,19 @@ def test_torch_differentiates_once_and_twice() -> None:
     assert torch.autograd.gradgradcheck(small, state)
 
 
+def test_torch_keeps_the_rates_of_dual_tensors() -> None:
+    torch = pytest.importorskip("torch")
+    from torch.autograd import forward_ad
+
+    function = tf.to_torch(tf.generate(ROBOT))
+    q, qd, qdd, rate = (torch.tensor(x) for x in (Q, QD, QDD, QDD))
+    with forward_ad.dual_level():
+        found = forward_ad.unpack_dual(function(q, forward_ad.make_dual(qd, rate), qdd))
+    close(found.tangent, MATRICES[1] @ QDD)
+    # One that requires a gradient keeps it, also where the others do not.
+    assert function(q, qd.clone().requires_grad_(), qdd).requires_grad
+
+
 def test_torch_sums_gradients_over_the_states_that_shared_a_tensor() -> None:
     torch = pytest.importorskip("torch")
     program = tf.generate(ROBOT, parameters="runtime")
