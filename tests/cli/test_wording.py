@@ -30,7 +30,7 @@ PYTHON_ONLY = {"absorb_offsets", "stream", "temperature"}
         ("base", "snap", NAMED, "snap=", "--snap"),
         ("identify", "lock", {"joint1": 0.5}, "lock={'joint1': 0.5}", "--lock joint1=0.5"),
         ("identify", "columns", {"q": ["q_a", ...]}, "columns={'q': ['q_a', ...]}", "--column q=q_a,..."),
-        ("identify", "columns", {"tau": "J{}_trq"}, "columns={'tau': 'J{}_trq'}", "--column tau=J{}_trq"),
+        ("identify", "columns", {"tau": "J{}_trq"}, "columns={'tau': 'J{}_trq'}", "--column 'tau=J{}_trq'"),
         ("identify", "columns", {"qd": None}, "columns={'qd': None}", "--column qd=none"),
         ("identify", "columns", NAMED, "columns=", "--column"),
         ("identify", "couplings", None, "couplings=None", "--no-couplings"),

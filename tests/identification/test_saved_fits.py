@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +11,7 @@ import pytest
 import tauform as tf
 from identification.arms import arm, motion, with_drives
 from identification.fits import fit, states
+from tauform.description.drives import Drive
 from tauform.errors import IdentificationError
 from tauform.identification.load_fit import load_fit
 from tauform.identification.motion.simulate import simulated_recording
@@ -51,6 +52,43 @@ def test_a_file_without_its_robot_asks_for_it(tmp_path: Path) -> None:
         np.savez(path, **{**arrays, "robot": np.array(robot)})
         with pytest.raises(IdentificationError, match=said):
             tf.load_fit(path)
+
+
+# What a file does not hold: the recordings themselves.
+RECORDED = {"rows", "source", "segments", "others"}
+# Its own door to the file, where it differs.
+SAVED = {"saved_unfiltered"}
+
+
+def same(a: object, b: object) -> bool:
+    """Whether two values of a fit say the same, whatever they are made of."""
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        return bool(np.array_equal(np.asarray(a), np.asarray(b), equal_nan=True))
+    if isinstance(a, tf.Robot):
+        return isinstance(b, tf.Robot) and a.joint_names == b.joint_names and same(a.parameters, b.parameters)
+    if isinstance(a, tuple | list):
+        return isinstance(b, tuple | list) and len(a) == len(b) and all(map(same, a, b))
+    if is_dataclass(a) and not isinstance(a, Drive):
+        names = [field.name for field in fields(a) if field.name not in RECORDED | {"spans", "carrier"}]
+        return type(a) is type(b) and all(same(getattr(a, name), getattr(b, name)) for name in names)
+    return a == b or a is b
+
+
+@pytest.mark.parametrize("suffix", ["npz", "json"])
+def test_every_public_attribute_of_a_fit_survives_its_file(tmp_path: Path, suffix: str) -> None:
+    """Whatever users can ask of a fit they can ask of the one that they load; recordings alone stay behind."""
+    before = fit().reduced()
+    after = tf.load_fit(before.save(tmp_path / f"fit.{suffix}"))
+    asked = [
+        name for name in dir(before) if not name.startswith("_") and not callable(getattr(type(before), name, None))
+    ]
+    assert {"unfiltered", "verdict", "held_out", "terms", "identified_robot", "theta", "deviations"} <= {*asked}
+    for name in set(asked) - RECORDED - SAVED:
+        assert same(getattr(before, name), getattr(after, name)), name
+    # What needs the recordings says that they are not there, and returns nothing empty.
+    with pytest.raises(IdentificationError, match=r"unfiltered: a fit of .* has no recordings"):
+        after.reduced(tolerance=0.05).unfiltered  # noqa: B018
+    assert not after.reduced(tolerance=0.05).has_unfiltered
 
 
 def test_a_saved_fit_keeps_its_errors_on_torques_as_measured(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from shlex import quote
 
 from tauform.wording import NAMED, Python, written
 
@@ -71,8 +72,11 @@ class CommandLine(Python):
 
 
 def _typed(value: object) -> list[str]:
-    """A value as it is typed behind a flag; {'a': 1} is a=1, once for each entry."""
-    return [f"{key}={_word(item)}" for key, item in value.items()] if isinstance(value, Mapping) else [_word(value)]
+    """A value as it is typed behind a flag, quoted for a shell; {'a': 1} is a=1, once for each entry."""
+    if isinstance(value, Mapping):
+        return [quote(f"{key}={_word(item)}") for key, item in value.items()]
+    # Several values of one flag: --between 2 58.
+    return [" ".join(quote(_word(item)) for item in (value if isinstance(value, tuple) else (value,)))]
 
 
 def _word(item: object) -> str:

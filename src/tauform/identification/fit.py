@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from tauform.arguments import checked_methods
 from tauform.deferred import deferred
 from tauform.description.robot import Robot
+from tauform.errors import IdentificationError
 from tauform.identification.export.code import CodeOptions, write_code
 from tauform.identification.export.save import save_fit
 from tauform.identification.export.urdf import WrittenUrdf, write_urdf
@@ -29,13 +30,27 @@ FitPlot = Literal["torque", "errors", "friction", "residuals", "spectrum", "filt
 class Fit(FittedModel):
     """An identified model: what it predicts, its verdict, and the ways on to robots, files and C."""
 
+    @property
+    def has_unfiltered(self) -> bool:
+        """Whether `unfiltered` can be told: a fit that was loaded and refitted has no recordings to compare with."""
+        return self.source is not None or self.saved_unfiltered is not None
+
     @cached_property
-    def unfiltered(self) -> Errors | None:
-        """Errors against the torques as they were measured: noise that the filters took off shows here."""
-        if self.source is None:
-            return None
-        # Computed on demand: every sample is predicted again, without filters.
-        return unfiltered_errors(self, self.source)
+    def unfiltered(self) -> Errors:
+        """Errors against the torques as they were measured: noise that the filters took off shows here.
+
+        Raises:
+            IdentificationError: the fit was loaded, and refitted since; or its file is an older one.
+        """
+        if self.source is not None:
+            # Computed on demand: every sample is predicted again, without filters.
+            return unfiltered_errors(self, self.source)
+        if self.saved_unfiltered is None:
+            raise IdentificationError(
+                f"unfiltered: a fit of {self.robot.name} that was loaded has no recordings to compare new values with",
+                remedy="identify again, and reduce or constrain the fit before it is saved",
+            )
+        return self.saved_unfiltered
 
     @cached_property
     def verdict(self) -> Verdict:

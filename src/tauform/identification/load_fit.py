@@ -159,6 +159,7 @@ def _fit_of(robot: Robot, data: dict[str, Any], text: dict[str, Any], path: Path
         suspicions=tuple(Suspicion(**plain) for plain in text.get("suspicions", ())),
         # Absent in older formats: a choice that costs nothing.
         choice_cost=text.get("choice_cost", 1.0),
+        saved_unfiltered=_errors(text["unfiltered"]) if text.get("unfiltered") else None,
         condition=text["condition"],
         raw_condition=text["raw_condition"],
         method=text["method"],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import time
 from pathlib import Path
 
@@ -45,9 +46,9 @@ def test_a_field_that_is_there_twice_is_refused_with_a_remedy_that_works(
     said = " ".join(capsys.readouterr().err.split())
     assert "two sets of columns may hold" in said
     assert len([column for column in header.split(",") if column in said]) >= 2
-    remedy = re.search(rf"(--column {field}=.*)$", said)
+    remedy = re.search(rf"--column '?{field}=.*$", said)
     assert remedy is not None
-    option, value = remedy[1].split(" ", 1)
+    option, value = shlex.split(remedy[0])  # as a shell takes it
     assert main([*command, option, value]) == 0
     read = json.loads(capsys.readouterr().out)["columns"]["a.csv"][field]
     assert (read if field == "t" else ",".join(read)) == value.removeprefix(f"{field}=")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +12,7 @@ import pytest
 import scipy.io
 
 import tauform as tf
-from identification.logs.log_files import ROBOT, arrays, log, raw, table
+from identification.logs.log_files import PLAIN, ROBOT, arrays, log, raw, table
 from identification.logs.test_strangers_logs import interleaved, numbers
 from tauform.cli import main
 from tauform.errors import RecordingError
@@ -35,6 +37,8 @@ def test_usual_names_are_told_with_ranges_and_rate(tmp_path: Path) -> None:
 
 def strange_logs(folder: Path) -> list[Path]:
     """Logs that need options: no names and degrees in milliseconds; joint by joint; no time; structs; rpm."""
+    axes = "Zeit,status,A1.IstPos,A1.IstMoment,A2.IstPos,A2.IstMoment"
+    pairs = np.stack([np.rad2deg(log()["q"]), log()["tau"]], axis=2).reshape(-1, 4)
     q, qd, tau, t = (log()[name] for name in ("q", "qd", "tau", "t"))
     rest = np.zeros(200)
     still = [np.concatenate([np.repeat(x[:1], 200, axis=0), x, np.repeat(x[-1:], 200, axis=0)]) for x in (q, tau)]
@@ -45,6 +49,8 @@ def strange_logs(folder: Path) -> list[Path]:
         folder / "struct.mat",
         numbers(folder / "rpm.csv", t, q, qd * 30 / np.pi, tau, first="t,q1,q2,qd1,qd2,tau1,tau2"),
         numbers(folder / "units.csv", t, np.rad2deg(q), tau, first="t,q1 [deg],q2 [deg],tau1,tau2"),
+        numbers(folder / "axes.csv", 1e3 * t, np.arange(len(t)) % 7, pairs, first=axes),
+        numbers(folder / "pairs.csv", t, np.stack([q, tau], axis=2).reshape(-1, 4)),
         numbers(folder / "rest.csv", np.arange(1000 + 2 * len(rest)) / 100, *still, first="t,q1,q2,tau1,tau2"),
     ]
 
@@ -59,6 +65,24 @@ def test_the_options_that_are_told_read_the_log(tmp_path: Path) -> None:
         np.testing.assert_allclose(read.q[kept], log()["q"][kept], atol=2e-2 if path.stem == "rest" else 1e-8)
         if path.stem != "rest":
             np.testing.assert_allclose(read.tau, log()["tau"], atol=1e-8)
+
+
+@pytest.mark.parametrize("name", ["degrees.csv", "joints.csv", "axes.csv", "pairs.csv"])
+def test_a_refused_log_is_told_the_same_options(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What `inspect` suggests is what `identify` does, as a shell takes it; pasted, it works."""
+    path = next(path for path in strange_logs(tmp_path) if path.name == name)
+    command = ["identify", ROBOT, str(path), *PLAIN, "--json", "--quiet"]
+    assert main(command) == 2
+    said = re.search(r"by their numbers they may be (.*); check it", " ".join(capsys.readouterr().err.split()))
+    assert said is not None
+    assert main([*command, *shlex.split(said[1])]) == 0
+    read = json.loads(capsys.readouterr().out)["columns"][name]
+    inspected = tf.read_recording(path, tf.load(ROBOT), **tf.inspect_log(path).options).columns
+    assert read == json.loads(json.dumps(inspected))
+    assert main(["inspect", str(path), "--quiet"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    for flag in re.findall(r"--\S+ (?:'[^']*'|\S+)", said[1]):
+        assert flag in shown
 
 
 def test_what_is_missing_is_told(tmp_path: Path) -> None:

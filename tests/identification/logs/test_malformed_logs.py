@@ -118,7 +118,7 @@ REFUSED: dict[str, tuple[str, Callable[[Path], Any], tuple[str, ...], str]] = {
     "mapping without names": ("a.csv", table, ("--column", "q"), "--column takes FIELD=NAMES"),
     "prefix unknown": ("a.csv", table, ("--column", "q=w_"), "no 2 columns named w_<joint> for q"),
     "prefix of names that go on": (
-        "a.csv", lambda p: table(p, header="t,J1_q,J2_q,J1_t,J2_t"), ("--column", "q=J"), "such as --column q=J{}_q",
+        "a.csv", lambda p: table(p, header="t,J1_q,J2_q,J1_t,J2_t"), ("--column", "q=J"), "such as --column 'q=J{}_q'",
     ),
     "prefix of fewer joints": (
         "a.csv", lambda p: table(p, header="t,q1,q2,T_1,x"), ("--column", "tau=T_"), r"for 1 column \(T_1\), the",

@@ -298,6 +298,12 @@ def test_a_robot_with_more_joints_than_the_log_is_cut_or_locked(
     assert tf.load("kr6_r700", tip="link2").joint_names == ("joint1", "joint2")
     with pytest.raises(RecordingError, match=r"q has 2 columns, the robot has 6 joints .*tip='link2', or lock="):
         tf.read_recording(arrays(tmp_path / "a.npz"), tf.load("kr6_r700"))
+    # Columns that were named by the user, or that their numbers alone tell.
+    with pytest.raises(RecordingError, match=r"gives q 2 names, the robot has 6 joints; .*tip='link2', or lock="):
+        tf.read_recording(path, tf.load("kr6_r700"), columns={"q": "2-3"})
+    bare = numbers(tmp_path / "b.csv", log()["t"], log()["q"], log()["tau"])
+    with pytest.raises(RecordingError, match=r"b.csv: .*columns={'t': '1', 'q': '2-3'.* for 2 joints; .*tip='link2'"):
+        tf.read_recording(bare, tf.load("kr6_r700"))
 
 
 def test_units_are_told_by_field_by_column_or_alone(tmp_path: Path) -> None:

@@ -46,7 +46,8 @@ def _wrong_parts(fit: FittedModel) -> Iterator[str]:
     # Without rows every figure of the verdict would be a quotient of nothings.
     if not fit.evidence.counts.any() or not len(fit.residuals.t):
         yield "evidence"
-    for name, errors in (("held_out", fit.held_out), ("validation", fit.validation)):
+    judged = {"held_out": fit.held_out, "validation": fit.validation, "unfiltered": fit.saved_unfiltered}
+    for name, errors in judged.items():
         if errors is not None and not _is_errors(errors, fit.robot.n_joints):
             yield name
     if fit.swap is not None and not _is_swap(fit.swap, fit.robot.n_joints):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.optimize import lsq_linear
 
 from tauform.description.robot import Robot
 from tauform.errors import IdentificationError
@@ -48,6 +47,8 @@ def robot_with_plain_friction(fit: FittedModel) -> Robot:
     Raises:
         IdentificationError: the fit holds other friction, springs or couplings, and was loaded without its recordings.
     """
+    from scipy.optimize import lsq_linear
+
     if fit.has_plain_friction:
         return fit.rigid_robot
     if fit.source is None:

@@ -83,7 +83,7 @@ def summary(fit: FittedModel) -> dict[str, Any]:
         "held_out": _plain(fit.held_out),
         "validation": _plain(fit.validation),
         # Without recordings the figure cannot be computed again.
-        "unfiltered": _plain(None if fit.source is None else unfiltered_errors(fit, fit.source)),
+        "unfiltered": _plain(fit.saved_unfiltered if fit.source is None else unfiltered_errors(fit, fit.source)),
         "free_error": fit.free_error,
         "swap": fit.swap and {key: np.asarray(x).tolist() for key, x in vars(fit.swap).items()},
         "suspicions": [asdict(suspicion) for suspicion in fit.suspicions],

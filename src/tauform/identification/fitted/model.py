@@ -92,10 +92,14 @@ class FittedModel(Displayed):
         others: the validation recordings.
         unreduced: what the fit was reduced from; None where nothing was left out.
         swap: another order of the recordings' columns that explains them far better, where there is one.
-        choice_cost: how many times as large errors are on blocks that the choice of terms has not seen; `held_out`
-            includes it.
+        choice_cost: how many times as large errors are on blocks that the choice of terms, or of the values of a
+            reduced fit, has not seen; `held_out` includes it.
         suspicions: what else seems to be wrong with the recordings or the description, by hypotheses that were tried.
         free_error: error on held-out blocks of the fit without the condition of physical consistency.
+        saved_unfiltered: `Fit.unfiltered` of a fit that was loaded; None where values have changed since.
+
+    Files hold no recordings: `rows`, `source`, `segments` and `others` of a loaded fit are empty, and what needs them
+    says so.
     """
 
     robot: Robot
@@ -125,6 +129,7 @@ class FittedModel(Displayed):
     swap: Swap | None = None
     suspicions: tuple[Suspicion, ...] = ()
     choice_cost: float = 1.0
+    saved_unfiltered: Errors | None = None
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from tauform.identification.logs.column_numbers import by_number
 from tauform.identification.logs.field_names import COLUMN_FIELDS, FIELD_NAMES, MATRIX_NAMES, MEANINGS, TIME_NAMES
 from tauform.identification.logs.joints import Joints, joint_columns, remedy_for
 from tauform.messages import counted
-from tauform.wording import argument
+from tauform.wording import argument, call
 
 # Single letters count only between other signs: "i_1" is a current, "position" is none.
 CURRENT = re.compile(r"current|(?:^|[^a-z])(?:curr|amps?|iq|i)(?:[^a-z]|$)")
@@ -95,7 +95,7 @@ def guess_fields(
         raise _misused(f"maps t, q, tau, qd, reference or temperature, not {unknown[0]!r}", given)
     # Matrices are found by their own names, single columns by those of joints.
     index = ColumnIndex([name for name, width in widths.items() if width is None])
-    time = _time(given, index.names, source, timed, suggest)
+    time = _time(given, index.names, joints, source, timed, suggest)
     found: dict[str, ColumnChoice | None] = {}
     for field in COLUMN_FIELDS:
         asked = given.get(field)
@@ -150,30 +150,41 @@ def _refuse(field: str, names: Sequence[str], joints: Joints, source: str, sugge
     own = held.get(field) or (held.get("current") if field == "tau" else None)
     if own and not joints.told:
         count, columns = len(own), listed(list(own.values()))
-        said = f"holds {MEANINGS[field]} of {count} joint{'s' * (count > 1)} ({columns})"
+        held_here = f"holds {MEANINGS[field]} of {count} joint{'s' * (count > 1)} ({columns})"
         # More numbered columns than joints: the first ones are an example, the user knows which.
         if count > len(joints) and all(name.isdigit() for name in own):
             likely = argument("columns", {field: list(own.values())[: len(joints)]})
             remedy = f"map those that belong to it, for example {likely}, or lock the others"
         else:
             remedy = remedy_for(joints, list(own))
-        raise RecordingError(f"{source}: {said}, the robot has {joints.described()}", argument="joints", remedy=remedy)
+        sentence = f"{source}: {held_here}, the robot has {joints.described()}"
+        raise RecordingError(sentence, argument="joints", remedy=remedy)
     names_form, pattern = ({field: [f"{field}_a", ...]}, {field: f"{field}_{{}}"})
     remedy = (
         f"map them, for example {argument('columns', names_form)}, or {argument('columns', pattern)} where {{}} is a "
         "joint's name or number"
     )
-    if suggested:
-        remedy = f"by their numbers they may be {argument('columns', suggested)}; check it"
-    said = f"found no {MEANINGS[field]} of {counted(len(joints), 'joint')} among {listed(names)}"
+    remedy = by_numbers(suggested, joints) or remedy
+    sentence = f"found no {MEANINGS[field]} of {counted(len(joints), 'joint')} among {listed(names)}"
     if joints.told:
-        said += f", by the names {', '.join(joints.called)}"
-    raise RecordingError(f"{source}: {said}", argument="columns", remedy=remedy)
+        sentence += f", by the names {', '.join(joints.called)}"
+    raise RecordingError(f"{source}: {sentence}", argument="columns", remedy=remedy)
 
 
-def _time(
-    given: Mapping[str, str | Sequence[str] | None], names: Sequence[str], source: str, timed: bool, suggest: Suggest
-) -> str | None:
+def by_numbers(options: Mapping[str, Any], joints: Joints) -> str:
+    """What to try where no names tell: the options that the numbers in a log suggest; empty without any."""
+    if not options:
+        return ""
+    # Python needs the call around several arguments; flags stand for themselves.
+    told = {name: value for name, value in options.items() if name != "joints"}
+    typed = argument("columns", told["columns"]) if [*told] == ["columns"] else call("read_recording", **told)
+    rated = " with the samples per second that it has" if "rate" in told else ""
+    held = options.get("joints", len(joints))
+    fewer = f" for {counted(held, 'joint')}; {remedy_for(joints, joints.names[:held])}" if held < len(joints) else ""
+    return f"by their numbers they may be {typed}{rated}{fewer}; check it"
+
+
+def _time(given: Given, names: Sequence[str], joints: Joints, source: str, timed: bool, suggest: Suggest) -> str | None:
     """The column of time; None where the rate takes its place."""
     asked = given.get("t")
     if asked is not None:
@@ -195,11 +206,13 @@ def _time(
         return found[0][0]
     if not names:
         raise RecordingError(f"{source}: holds no columns of numbers; save each field as an array of its own")
-    suggested = suggest()
     # The dots in the remedy stand for what no column suggests.
-    clock = {"t": ...} if "t" not in suggested else suggested
-    remedy = f"map it with {argument('columns', clock)}, or give the sampling rate, {argument('rate', 1000.0)}"
-    raise RecordingError(f"{source}: no time column among {listed(names)}", argument="columns", remedy=remedy)
+    mapped = f"map it with {argument('columns', {'t': ...})}, or give the sampling rate, {argument('rate', 1000.0)}"
+    raise RecordingError(
+        f"{source}: no time column among {listed(names)}",
+        argument="columns",
+        remedy=by_numbers(suggest(), joints) or mapped,
+    )
 
 
 def _mapped_time(name: str | Sequence[str], names: Sequence[str], source: str) -> str:
@@ -249,7 +262,8 @@ def _mapped(value: str | Sequence[str], index: ColumnIndex, joints: Joints, fiel
     if missing:
         raise RecordingError(f"{source}: no column {missing[0]!r} for {field}; it has {listed(index.names)}")
     if len(places) != len(joints):
-        raise _misused(f"gives {field} {len(places)} names, the robot has {len(joints)} joints", value)
+        counts = f"gives {field} {len(places)} names, the robot has {len(joints)} joints"
+        raise _misused(counts, value, _unlike(joints, len(places)) if len(places) < len(joints) else None)
     return tuple(places)
 
 
@@ -267,7 +281,8 @@ def _unmatched(value: str, index: ColumnIndex, joints: Joints, field: str, sourc
             argument="columns",
             value=value,
             remedy="it must stand for one column per joint, numbered from 0 or 1; else list them: "
-            + argument("columns", {field: [held[0], ...]}),
+            + argument("columns", {field: [held[0], ...]})
+            + (f", or {_unlike(joints, len(held))}" if len(held) < len(joints) else ""),
         )
     if JOINT not in value:
         raise RecordingError(

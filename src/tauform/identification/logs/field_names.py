@@ -9,7 +9,7 @@ FIELD_NAMES: dict[str, tuple[str, ...]] = {
     "qd": ("actual_qd", "actual_velocity", "joint_velocity", "velocity", "velocities", "vel", "qd", "dq", "qdot"),
     "tau": (
         "actual_torque", "joint_torque", "measured_torque", "torque", "torques", "effort", "efforts", "tau_j", "tau",
-        "trq", "load",
+        "trq", "load", "moment", "moments",
     ),
     "current": ("actual_current", "motor_current", "current", "currents", "curr", "i"),
     "reference": ("target_q", "commanded_position", "desired_position", "reference", "q_ref", "q_des", "q_cmd", "qr"),

@@ -66,7 +66,16 @@ def inspect_log(path: str | Path, *, topic: str | None = None) -> LogSummary:
         MissingExtraError: the format's reader is not installed.
     """
     path = Path(path)
-    log = open_log(path, topic)
+    return look(path, open_log(path, topic))
+
+
+def look(path: Path, log: Log, n_joints: int | None = None, *, whole: bool = True) -> LogSummary:
+    """What a log that was opened holds.
+
+    Args:
+        n_joints: of the robot that it may be of; any number where None.
+        whole: whether all of it is read; else its beginning has to do.
+    """
     # Matrices are opened to columns by the reader: "q:1".
     names = [name for name, width in log.widths.items() if width is None][:MOST_COLUMNS]
     with readable(path):
@@ -74,14 +83,15 @@ def inspect_log(path: str | Path, *, topic: str | None = None) -> LogSummary:
         statistics = [_Statistics() for _ in names]
         clocks = {name: Clock.empty() for name in names if plain_name(name) in TIME_NAMES}
         n_samples = 0
-        for table in log.chunks(names, ROWS_PER_CHUNK) if names else ():
+        tables = log.chunks(names, ROWS_PER_CHUNK) if whole else iter((first,))
+        for table in tables if names else ():
             n_samples += len(table[names[0]])
             for name, column in zip(names, statistics, strict=True):
                 # One pass over the file: the log may be larger than memory.
                 column.add(table[name])
             for name in clocks:
                 clocks[name] = clocks[name].later(table[name])
-    contents = guess_contents(first)
+    contents = guess_contents(first, n_joints)
     roles = _roles(log, names, contents)
     time = next((name for name, (role, _, _) in roles.items() if role == "t"), None)
     columns = tuple(

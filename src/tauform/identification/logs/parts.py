@@ -13,11 +13,11 @@ from numpy.typing import ArrayLike
 from tauform.arrays import Array
 from tauform.description.robot import Robot
 from tauform.errors import RecordingError
-from tauform.identification.logs.columns import Given, LogLayout, guess_layout
-from tauform.identification.logs.contents import SAMPLES, guess_contents, numbered
+from tauform.identification.logs.columns import Given, LogLayout, by_numbers, guess_layout
 from tauform.identification.logs.field_files import layouts_of
 from tauform.identification.logs.formats.log import Log, Table
 from tauform.identification.logs.formats.open import open_log, readable
+from tauform.identification.logs.inspect import look
 from tauform.identification.logs.joints import Joints, remedy_for
 from tauform.identification.logs.rows import Ranges, Trigger
 from tauform.identification.logs.units import Scales, Units, scales
@@ -210,7 +210,7 @@ def _layout(log: Log, columns: Given | None, path: Path, reading: Reading) -> Lo
     """Columns of a file that holds all fields."""
 
     def suggest() -> Mapping[str, Any]:
-        return suggested_columns(log, len(reading.joints), timed=reading.rate is None)
+        return suggested_options(path, log, len(reading.joints), timed=reading.rate is None)
 
     try:
         return guess_layout(log.widths, reading.joints, columns, path.name, timed=reading.rate is None, suggest=suggest)
@@ -218,30 +218,37 @@ def _layout(log: Log, columns: Given | None, path: Path, reading: Reading) -> Lo
         # With names or a mapping, the message about these is the useful one.
         if log.has_names or columns:
             raise
-        n, likely = len(reading.joints), suggest()
+        n = len(reading.joints)
         example = {"t": "1", "q": f"2-{n + 1}", "tau": f"{n + 2}-{2 * n + 1}"}
-        words = "by the look of them" if likely else "for example"
-        timed = reading.rate is not None or "t" in (likely or example)
-        rated = "" if timed else f" {argument('rate', 1000.0)} (samples per second)"
         raise RecordingError(
             f"{path.name}: the first line holds numbers and no names of its {len(log.widths)} columns",
             argument="columns",
-            remedy=f"say which is what, {words} {argument('columns', likely or example)}{rated}",
+            remedy=by_numbers(suggest(), reading.joints)
+            or f"say which is what, for example {argument('columns', example)}",
         ) from None
 
 
-def suggested_columns(log: Log, n_joints: int | None, *, timed: bool = True) -> dict[str, Any]:
-    """What `columns=` may have to say, by the numbers in the log; empty where they do not tell."""
-    names = [name for name, width in log.widths.items() if width is None]
-    try:
-        table = next(iter(log.chunks(names, SAMPLES)), {})
-    except RecordingError:  # columns of different lengths, or of text
+def suggested_options(path: Path, log: Log, n_joints: int, *, timed: bool = True) -> dict[str, Any]:
+    """What `read_recording` may have to be told, as `inspect_log` says it; empty where the numbers do not tell.
+
+    "joints" is how many there seem to be, where these are fewer than the robot's.
+    """
+    for count in (n_joints, None):
+        try:
+            seen = look(path, log, count, whole=False)
+        except RecordingError:  # columns of different lengths, or of text
+            return {}
+        held = sum(column.field == "q" for column in seen.columns)
+        if "tau" in seen.options.get("columns", {}) and held <= n_joints:
+            break
+    else:
         return {}
-    found = guess_contents(table, n_joints)
-    if "tau" not in found.fields:
-        return {}
-    clock = {"t": found.t} if timed and found.t is not None else {}
-    return clock | {name: numbered(places) for name, places in found.fields.items()}
+    told = {name: seen.options[name] for name in ("columns", "units", "time_unit") if name in seen.options}
+    if timed and "t" not in told["columns"]:
+        told["rate"] = 1000.0
+    elif not timed:  # the rate was given: stamps would say it twice
+        told["columns"] = {name: places for name, places in told["columns"].items() if name != "t"}
+    return told if held == n_joints else {**told, "joints": held}
 
 
 def wanted(layout: LogLayout) -> list[str]:

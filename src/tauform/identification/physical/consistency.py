@@ -18,7 +18,7 @@ from tauform.identification.physical.semidefinite import PRIOR_PULL, Semidefinit
 from tauform.identification.regression.estimate import least_squares
 from tauform.identification.regression.residuals import HELD_OUT, Errors
 from tauform.identification.verdict.carried import with_own_load
-from tauform.identification.verdict.refit import chosen_design, of_columns, refit_method, with_values
+from tauform.identification.verdict.refit import chosen_design, of_columns, refit_method, weights_of_blocks, with_values
 
 
 @on_one_thread
@@ -76,7 +76,10 @@ class PhysicalRefit:
         """A fit that was made here, with held-out errors of its own."""
         program, evidence = self.programs[tuple(fit.names)], fit.evidence
         # Held-out blocks are solved with the same constraints, so that the error belongs to what is handed over.
-        squares = evidence.held_out_squares(lambda others: program.solve(others, self.weights).values)
+        weights = weights_of_blocks(fit, fit.unreduced)
+        squares = evidence.squares_of_refits(
+            lambda blocks: program.solve(evidence.blocks(blocks), weights(blocks)).values
+        )
         # The choice of terms was the free fit's, and so is what it costs on data that it has not seen.
         squares *= self.before.choice_cost**2
         return replace(

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import least_squares
 
 from tauform.arrays import Array
 from tauform.description.inertia import Inertia
@@ -107,6 +106,8 @@ class SmoothProgram:
         Raises:
             IdentificationError: the search leads nowhere.
         """
+        from scipy.optimize import least_squares
+
         p, base = evidence.n_columns, self.design.base
         R = evidence.stacked(weights)
         scale = np.linalg.norm(R[:, p])

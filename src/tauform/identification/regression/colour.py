@@ -21,7 +21,6 @@ from dataclasses import replace
 
 import numpy as np
 import scipy.linalg
-from scipy import signal
 
 from tauform.arrays import Array
 from tauform.closedform.threads import on_one_thread
@@ -52,6 +51,8 @@ def coloured(evidence: Evidence, estimate: Estimate, rows: Iterable[Rows], of_fi
         rows: all that the evidence condenses, or stretches of it.
         of_filters: correlations that the filters alone bring, at 0, 1, 2 ... rows.
     """
+    from scipy import signal
+
     A, error, count = _on_a_grid(evidence, rows, estimate.values)
     share, felt = count / max(1, evidence.n_rows), [np.flatnonzero(own) for own in evidence.peaks]
     half, whitener = root_of(estimate.bread), _whitener(of_filters)
@@ -118,6 +119,8 @@ def process(autocovariance: Array, n_rows: float = np.inf) -> Process:
 
 def _coloured(own: Process, whitener: Array, x: Array) -> Array:
     """White noise x as it comes out of the process, and of the filters."""
+    from scipy import signal
+
     return np.asarray(signal.lfilter([np.sqrt(own[1])], np.convolve(own[0], whitener), x, axis=0))
 
 

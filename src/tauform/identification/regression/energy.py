@@ -21,6 +21,7 @@ from tauform.identification.regression.design import Design
 from tauform.identification.regression.estimate import Estimate, of_values, solve
 from tauform.identification.regression.evidence import Evidence, updated
 from tauform.identification.regression.rows import RowSource, Stretch
+from tauform.identification.regression.tuning import Tuning
 from tauform.rigidbody.energy import energy_regressor
 
 # Time between the two instants of a row [s]: long beside the noise of single samples, short beside a motion.
@@ -42,20 +43,19 @@ class EnergyEstimate(Estimate):
         return self.variance * self.bread
 
 
-def by_energy(plain: Estimate, evidence: Evidence, source: RowSource) -> Estimate:
+def by_energy(plain: Estimate, tuning: Tuning, source: RowSource) -> Estimate:
     """Least squares on the energy model; joints count by the noise of their torques.
 
     Raises:
         IdentificationError: the rows are too few, or a term needs accelerations.
     """
-    design = source.design
+    design, evidence = source.design, tuning.evidence
     if design.has_own_columns or design.is_loaded:
         term = "columns of your own" if design.has_own_columns else "friction that depends on load"
         raise IdentificationError(
             f"method energy takes no {term}, which may depend on accelerations; use another method"
         )
-    # Condensed once, by pairs of blocks: a refit without a block then takes no pass over the rows.
-    triangles, count = _condensed(plain, evidence, source)
+    triangles, count = _condensed(plain.sigma, evidence, source)
     everything = np.array(list(triangles.values()))
     values, R, scale = _solved(everything, count)
     p = design.n_columns
@@ -65,8 +65,10 @@ def by_energy(plain: Estimate, evidence: Evidence, source: RowSource) -> Estimat
     rest = everything @ np.append(values, -1.0)
 
     def refit(blocks: Sequence[int]) -> Array:
+        # A row's noise is that of all joints, so that other weights take another pass.
+        again, _ = _condensed(tuning.residuals(blocks), evidence, source)
         # Intervals from one block into another take part where both do.
-        own = [triangle for ends, triangle in triangles.items() if set(ends) <= set(blocks)]
+        own = [triangle for ends, triangle in again.items() if set(ends) <= set(blocks)]
         return _solved(np.array(own), count)[0]
 
     found = EnergyEstimate(
@@ -82,13 +84,13 @@ def by_energy(plain: Estimate, evidence: Evidence, source: RowSource) -> Estimat
     return of_values(found, values, evidence)
 
 
-def _condensed(plain: Estimate, evidence: Evidence, source: RowSource) -> tuple[dict[tuple[int, int], Array], int]:
+def _condensed(sigma: Array, evidence: Evidence, source: RowSource) -> tuple[dict[tuple[int, int], Array], int]:
     """(p + 1, p + 1) triangles of the rows by the blocks that their intervals start and end in, and how many rows."""
     p = source.design.n_columns
     triangles: dict[tuple[int, int], Array] = {}
     count = 0
     for stretch in source.stretches():
-        table, start, end = energy_rows(source.design, stretch, plain.sigma)
+        table, start, end = energy_rows(source.design, stretch, sigma)
         # By identity: segments hold arrays, which do not compare.
         segment = next(k for k, own in enumerate(source.segments) if own is stretch.segment)
         ends = np.column_stack([evidence.block_of(segment, t) for t in (start, end)])

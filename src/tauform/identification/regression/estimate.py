@@ -32,8 +32,8 @@ class Estimate:
         sigma: (n,) standard deviation of each joint's residuals.
         condition: of the weighted columns, each scaled to unit size.
         raw_condition: of the weighted columns as they are.
-        refit: the values that the same estimator finds in some blocks alone (numbers of blocks -> values). What it
-            tuned on all of them, weights of joints and the firmness of a prior, stays.
+        refit: the values that the same estimator finds in some blocks alone (numbers of blocks -> values); weights of
+            joints and the firmness of a prior are tuned on these blocks too.
     """
 
     values: Array
@@ -79,9 +79,6 @@ def least_squares(
     """
     n, p = evidence.n_joints, evidence.n_columns
     given, sigma = sigma is not None, np.ones(n) if sigma is None else sigma
-    # Parameters are shared by all joints: each joint pays its share of them.
-    freedom = max(1.0, evidence.n_rows - p / n)
-    floor = SMALLEST_NOISE * np.sqrt(evidence.torque_squares / max(1, evidence.n_rows))
     # Weights from residuals, residuals from weights: a few passes settle both.
     for _ in range(N_PASSES if weighted and not given else 1):
         used = sigma
@@ -89,9 +86,7 @@ def least_squares(
         if prior is not None:
             stack = np.concatenate([stack, _prior_rows(*prior)])
         values, R, scale = solve(stack)
-        # Each joint's noise from its own residuals: torques of wrists are a hundredth of those of shoulders.
-        spread = np.sqrt(evidence.residual_squares(values).sum(axis=0) / freedom)
-        spread = np.maximum(np.maximum(spread, floor), 1e-300)
+        spread = residual_sizes(evidence, values)
         if weighted and not given:
             sigma = spread
     # R holds unit columns, so that the inverse is scaled back row by row.
@@ -104,11 +99,18 @@ def least_squares(
     )
 
 
-def of_values(estimate: Estimate, values: Array, evidence: Evidence) -> Estimate:
-    """The estimate with other values, and the residuals that these leave where they are larger."""
+def residual_sizes(evidence: Evidence, values: Array) -> Array:
+    """(n,) deviation of each joint's residuals: torques of wrists are a hundredth of those of shoulders."""
+    # Parameters are shared by all joints: each joint pays its share of them.
     freedom = max(1.0, evidence.n_rows - evidence.n_columns / evidence.n_joints)
     spread = np.sqrt(evidence.residual_squares(values).sum(axis=0) / freedom)
-    return replace(estimate, values=values, sigma=np.maximum(spread, estimate.sigma))
+    floor = SMALLEST_NOISE * np.sqrt(evidence.torque_squares / max(1, evidence.n_rows))
+    return np.maximum(np.maximum(spread, floor), 1e-300)
+
+
+def of_values(estimate: Estimate, values: Array, evidence: Evidence) -> Estimate:
+    """The estimate with other values, and the residuals that these leave where they are larger."""
+    return replace(estimate, values=values, sigma=np.maximum(residual_sizes(evidence, values), estimate.sigma))
 
 
 def solve(stack: Array) -> tuple[Array, Array, Array]:

@@ -27,6 +27,7 @@ from tauform.identification.regression.evidence import Evidence
 from tauform.identification.regression.instruments import instrumental
 from tauform.identification.regression.outliers import robust
 from tauform.identification.regression.rows import Rows, RowSource
+from tauform.identification.regression.tuning import Prior, Tuning, Weights
 
 Method = Literal["auto", "weighted", "ordinary", "robust", "total", "instrumental", "ridge", "energy"]
 METHODS: dict[str, str] = {
@@ -39,10 +40,8 @@ METHODS: dict[str, str] = {
     "ridge": "least squares with a prior",
     "energy": "least squares on the energy model",
 }
-# Exponents of the joints' weights, full first.
-EXPONENTS = (1.0, 0.75, 0.5)
 # Standard deviations of the prior that are tried, relative to each parameter's size.
-PRIOR_SPREADS = (np.inf, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01)
+SPREADS = (np.inf, 10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01)
 
 
 def estimate(
@@ -52,30 +51,28 @@ def estimate(
     if method == "ridge":
         return ridge(design, evidence, prior)
     if method == "ordinary":
-        return _refitted(evidence, least_squares(evidence, weighted=False))
+        found = least_squares(evidence, weighted=False)
+        return replace(found, refit=least_squares_refit(evidence, lambda blocks: found.weights))
     # The other methods start from it, and take its weights.
-    plain = softened(evidence)
+    tuning = Tuning(evidence)
+    plain = softened(evidence, tuning)
     if method == "robust":
         return robust(plain, evidence, rows)
     if method == "total":
-        return total(plain, evidence)
+        return total(plain, evidence, tuning)
     if method == "instrumental":
-        return instrumental(plain, evidence, rows, source)
+        return instrumental(plain, tuning, rows, source)
     if method == "energy":
-        return by_energy(plain, evidence, source)
-    return _refitted(evidence, plain)
+        return by_energy(plain, tuning, source)
+    return plain
 
 
-def _refitted(evidence: Evidence, found: Estimate) -> Estimate:
-    return replace(found, refit=least_squares_refit(evidence, 1.0 / found.weights))
+def least_squares_refit(evidence: Evidence, weights: Weights) -> Refit:
+    """Least squares on some blocks, with the weights of joints that these give."""
+    return lambda blocks: least_squares(evidence.blocks(blocks), sigma=1.0 / weights(blocks)).values
 
 
-def least_squares_refit(evidence: Evidence, sigma: Array) -> Refit:
-    """Least squares on some blocks, with the joints' weights as they are."""
-    return lambda blocks: least_squares(evidence.blocks(blocks), sigma=sigma).values
-
-
-def softened(evidence: Evidence) -> Estimate:
+def softened(evidence: Evidence, tuning: Tuning) -> Estimate:
     """Weighted least squares with weights 1 / sigma^a, where held-out blocks choose between a = 1 and softer ones.
 
     Where residuals are noise, a = 1 is best. Where they are what the model leaves out, full weights let the joints
@@ -83,19 +80,15 @@ def softened(evidence: Evidence) -> Estimate:
     """
     # Full weights are best for independent noise; a joint whose model is wrong has small residuals by overfitting.
     full = least_squares(evidence)
-    scores = []
-    for exponent in EXPONENTS:
-        sigma = full.sigma**exponent
-        # Of equals the fuller weights: minus the exponent sorts them first.
-        scores.append((held_out_squares(evidence, sigma, full.values).sum(), -exponent))
-    best = -min(scores)[1]
-    return full if best == 1.0 else least_squares(evidence, sigma=full.sigma**best)
+    best = tuning.exponent(tuning.everything, full.sigma)
+    found = full if best == 1.0 else least_squares(evidence, sigma=full.sigma**best)
+    return replace(found, refit=least_squares_refit(evidence, lambda blocks: 1.0 / tuning.softened(blocks)))
 
 
 def held_out_squares(evidence: Evidence, sigma: Array, fallback: Array) -> Array:
     """(n,) squares of the residuals of folds of neighbouring blocks, predicted with values from all the others."""
 
-    refit = least_squares_refit(evidence, sigma)
+    refit = least_squares_refit(evidence, lambda blocks: 1.0 / sigma)
 
     def refitted(blocks: Sequence[int]) -> Array:
         try:
@@ -106,10 +99,10 @@ def held_out_squares(evidence: Evidence, sigma: Array, fallback: Array) -> Array
     return evidence.squares_of_refits(refitted)
 
 
-def total(plain: Estimate, evidence: Evidence) -> Estimate:
+def total(plain: Estimate, evidence: Evidence, tuning: Tuning) -> Estimate:
     """Total least squares on unit columns: noise on both sides, in proportion to each column's size."""
     return of_values(
-        replace(plain, refit=lambda blocks: _total(evidence.blocks(blocks), plain.weights)),
+        replace(plain, refit=lambda blocks: _total(evidence.blocks(blocks), 1.0 / tuning.softened(blocks))),
         _total(evidence, plain.weights),
         evidence,
     )
@@ -133,22 +126,26 @@ def _total(evidence: Evidence, weights: Array) -> Array:
 def ridge(design: Design, evidence: Evidence, prior: Robot) -> Estimate:
     """Least squares with the prior's parameters as further measurements, as firm as held-out blocks ask for."""
     # Base parameters of the description, whose links need not be right one by one.
-    mean = design.values_of(prior)
-    size = _typical_sizes(evidence, mean)
-    best: tuple[float, Estimate] | None = None
-    for spread in PRIOR_SPREADS:
-        # Only base parameters have a prior; drive terms beyond them are left to the data.
-        deviation = np.where(np.arange(len(mean)) < design.base.n, spread * size, np.inf)
-        try:
-            loss = _held_out_loss(evidence, (mean, deviation))
-            found = least_squares(evidence, prior=(mean, deviation))
-        except IdentificationError:  # without a prior the motion may leave values open
-            continue
-        if best is None or loss < best[0]:
-            best = loss, replace(found, refit=_prior_refit(evidence, (mean, deviation)))
-    if best is None:
-        raise IdentificationError("the motion leaves parameters open that the prior says nothing about")
-    return best[1]
+    tuning, mean = Tuning(evidence), design.values_of(prior)
+
+    def tuned(blocks: Sequence[int]) -> tuple[Array, Array]:
+        size = _typical_sizes(evidence.blocks(blocks), mean)
+        losses = {spread: _held_out_loss(tuning, blocks, _prior(design, mean, spread * size)) for spread in SPREADS}
+        spread = min(SPREADS, key=lambda spread: losses[spread])  # of equals the looser one
+        if losses[spread] == np.inf:
+            raise IdentificationError("the motion leaves parameters open that the prior says nothing about")
+        return _prior(design, mean, spread * size)
+
+    def refit(blocks: Sequence[int]) -> Array:
+        own = tuned(blocks)
+        return least_squares(evidence.blocks(blocks), prior=own, sigma=tuning.sigma(blocks, own)).values
+
+    return replace(least_squares(evidence, prior=tuned(tuning.everything)), refit=refit)
+
+
+def _prior(design: Design, mean: Array, deviation: Array) -> Prior:
+    # Only base parameters have a prior; drive terms beyond them are left to the data.
+    return mean, np.where(np.arange(len(mean)) < design.base.n, deviation, np.inf)
 
 
 def _typical_sizes(evidence: Evidence, mean: Array) -> Array:
@@ -158,11 +155,11 @@ def _typical_sizes(evidence: Evidence, mean: Array) -> Array:
     return np.maximum(np.abs(mean), 0.1 * np.minimum(alone, np.abs(mean).max(initial=1.0)))
 
 
-def _prior_refit(evidence: Evidence, prior: tuple[Array, Array]) -> Refit:
-    return lambda blocks: least_squares(evidence.blocks(blocks), prior=prior).values
-
-
-def _held_out_loss(evidence: Evidence, prior: tuple[Array, Array]) -> float:
-    squares = evidence.squares_of_refits(_prior_refit(evidence, prior))
+def _held_out_loss(tuning: Tuning, blocks: Sequence[int], prior: Prior) -> float:
+    """Infinite where the prior is too loose for what the motion leaves open."""
+    try:
+        squares = tuning.squares(blocks, tuning.sigma(blocks, prior), prior)
+    except IdentificationError:
+        return np.inf
     # The logarithm counts each joint by its own relative gain, whatever the size of its torques.
     return float(np.log(np.maximum(squares, 1e-300)).sum())

@@ -138,12 +138,12 @@ class Evidence:
             found.append(ratio * (self.n_rows - n_own) / max(n_own, 1.0))
         return float(np.mean(found))
 
-    def held_out_squares(self, solve: Callable[[Evidence], Array]) -> Array:
-        """(n,) squares of the residuals of each fold, predicted with the values that `solve` finds in all others."""
-        return self.squares_of_refits(lambda others: solve(self.blocks(others)))
-
     def squares_of_refits(self, refit: Callable[[Sequence[int]], Array]) -> Array:
-        """The same with a refit from the numbers of blocks, for estimators that need more than the evidence."""
+        """(n,) squares of the residuals of each fold, predicted with the values that `refit` finds in all others.
+
+        Args:
+            refit: values from the numbers of blocks; some estimators need more than the evidence.
+        """
         return held_out_squares(
             self.folds(N_FOLDS), refit, lambda fold, values: self.blocks(fold).residual_squares(values).sum(axis=0)
         )

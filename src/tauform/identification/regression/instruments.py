@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import scipy.linalg
@@ -11,8 +12,9 @@ import scipy.linalg
 from tauform.arrays import Array
 from tauform.errors import IdentificationError
 from tauform.identification.regression.estimate import Estimate, of_values
-from tauform.identification.regression.evidence import Evidence, updated
+from tauform.identification.regression.evidence import updated
 from tauform.identification.regression.rows import Rows, RowSource
+from tauform.identification.regression.tuning import Tuning
 
 NO_REFERENCE = (
     "method instrumental needs the commanded positions (Recording.reference), which carry no sensor noise; "
@@ -22,7 +24,7 @@ NO_REFERENCE = (
 MIN_SHARE_OF_PIVOT = 1e-12
 
 
-def instrumental(plain: Estimate, evidence: Evidence, rows: Iterable[Rows], source: RowSource) -> Estimate:
+def instrumental(plain: Estimate, tuning: Tuning, rows: Iterable[Rows], source: RowSource) -> Estimate:
     """Columns at the commanded positions as instruments: free of the noise of the measured ones.
 
     Raises:
@@ -30,18 +32,19 @@ def instrumental(plain: Estimate, evidence: Evidence, rows: Iterable[Rows], sour
     """
     if any(segment.reference is None for segment in source.segments):
         raise IdentificationError(NO_REFERENCE)
-    p = source.design.n_columns
-    triangles = np.zeros((len(evidence.counts), 2 * p + 1, 2 * p + 1))
+    p, evidence = source.design.n_columns, tuning.evidence
+    # Joints apart: their weights are other ones without some of the blocks.
+    triangles = np.zeros((len(evidence.counts), evidence.n_joints, 2 * p + 1, 2 * p + 1))
     for part, instruments in _with_instruments(rows, source):
-        table = np.concatenate([instruments, part.A, part.tau[:, :, None]], axis=2) / plain.sigma[:, None]
+        table = np.concatenate([instruments, part.A, part.tau[:, :, None]], axis=2)
         label = evidence.block_of(part.segment, part.t)
-        for block in np.unique(label):
-            triangles[block] = updated(triangles[block], table[label == block].reshape(-1, 2 * p + 1))
+        for block, joint in product(np.unique(label), range(evidence.n_joints)):
+            triangles[block, joint] = updated(triangles[block, joint], table[label == block, joint])
 
     def refit(blocks: Sequence[int]) -> Array:
-        return _solved(triangles[list(blocks)])
+        return _solved(triangles[list(blocks)] / tuning.residuals(blocks)[:, None, None])
 
-    return of_values(replace(plain, refit=refit), _solved(triangles), evidence)
+    return of_values(replace(plain, refit=refit), _solved(triangles / plain.sigma[:, None, None]), evidence)
 
 
 def _with_instruments(rows: Iterable[Rows], source: RowSource) -> Iterator[tuple[Rows, Array]]:

@@ -15,7 +15,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import optimize
 
 from tauform.arrays import Array
 from tauform.closedform.threads import on_one_thread
@@ -123,6 +122,8 @@ class _Span:
 
     def best_shape(self, q: Array, joint: int) -> tuple[tuple[float, float], float]:
         """Angle and ratio of the shape that explains most of what is left at a joint, and which share of it."""
+        from scipy import optimize
+
         q, basis, left = q[:, joint], self.basis[:, joint], self.left[:, joint]
         squares = max(float(left @ left), 1e-300)
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from tauform.arrays import Array
 from tauform.closedform.threads import on_one_thread
@@ -178,7 +178,7 @@ def _simplified(choice: Candidates, held_out: HeldOut, best: list[int], start: S
     """
     chosen, squares = best, held_out.squares(best)
     # One-sided: a richer law has to help, not merely to differ.
-    for_terms, for_widths = stats.t.isf((SIGNIFICANCE_LEVEL, WIDTH_LEVEL), len(held_out.folds) - 1)
+    for_terms, for_widths = -special.stdtrit(len(held_out.folds) - 1, (SIGNIFICANCE_LEVEL, WIDTH_LEVEL))
     while True:
         ways = []
         for following in _simplifications(choice, chosen, start):

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from tauform.arrays import Array
 from tauform.closedform.threads import on_one_thread
 from tauform.errors import IdentificationError
-from tauform.identification.fitted.model import Fitted, FittedModel
+from tauform.identification.fitted.model import Fitted
 from tauform.identification.physical.consistency import physically_consistent
 from tauform.identification.regression.estimate import least_squares
 from tauform.identification.regression.estimators import held_out_squares
 from tauform.identification.regression.evidence import Evidence
+from tauform.identification.regression.tuning import Tuning
+from tauform.identification.selection.chosen import cost_of_choice
 from tauform.identification.verdict.refit import with_columns
 
 # Level of the F-test: a column stays only if chance would explain its part less often than this.
@@ -29,19 +32,34 @@ MAX_GROWTH_OF_FIRST_RULE = 1.2
 Limit = Literal["joint", "robot"]
 
 
-def contributions(fit: FittedModel, limit: Limit = "joint") -> Array:
-    """(n, p) largest torque of each value at each joint, relative to the largest measured torque."""
-    own = fit.evidence.torque_peaks
-    peaks = own if limit == "joint" else np.full_like(own, own.max())
-    return fit.evidence.peaks * np.abs(fit.values) / np.maximum(peaks, 1e-300)[:, None]
+@dataclass(frozen=True)
+class Rules:
+    """Which values stay; see `reduced`."""
+
+    tolerance: float
+    max_deviation: float
+    most: int | None
+    keep_accuracy: bool
+    limit: Limit
+
+    def kept(self, evidence: Evidence, values: Array, weights: Array, inflation: Array | None) -> list[int]:
+        """Columns that these rows ask for."""
+        kept = _significant(evidence, values, self, weights)
+        if not kept:
+            return []
+        kept = _eliminate(evidence, kept, weights, self.max_deviation, inflation)
+        return kept if self.most is None else _least_missed(evidence, kept, weights, self.most)
 
 
-def insignificant(fit: FittedModel, tolerance: float, limit: Limit = "joint") -> list[int]:
+def insignificant(evidence: Evidence, values: Array, tolerance: float, limit: Limit = "joint") -> list[int]:
     """Columns whose torque stays below `tolerance` of the largest measured torque at every joint.
 
     The rule of Izaguirre1992 (1 %). Joint by joint by default: one number for all joints throws out the wrist.
     """
-    return [int(k) for k in np.flatnonzero((contributions(fit, limit) < tolerance).all(axis=0))]
+    own = evidence.torque_peaks
+    peaks = own if limit == "joint" else np.full_like(own, own.max())
+    shares = evidence.peaks * np.abs(values) / np.maximum(peaks, 1e-300)[:, None]
+    return [int(k) for k in np.flatnonzero((shares < tolerance).all(axis=0))]
 
 
 @on_one_thread
@@ -70,30 +88,38 @@ def reduced(
     """
     # Those of the fit: with others the first column taken away would be another.
     weights = fit.weights if fit.weights is not None else 1.0 / fit.sigma
-    kept = _significant(fit, tolerance, weights, keep_accuracy, limit)
+    rules = Rules(tolerance, max_deviation, most, keep_accuracy, limit)
+    kept = rules.kept(fit.evidence, fit.values, weights, fit.inflation)
     if not kept:
         raise IdentificationError(
             f"tolerance: no value contributes {tolerance:g} of a joint's largest torque; lower it"
         )
-    kept = _eliminate(fit.evidence, kept, weights, max_deviation, fit.inflation)
-    if most is not None:
-        kept = _least_missed(fit.evidence, kept, weights, most)
+
+    def chosen(blocks: Evidence) -> list[int]:
+        # Where some blocks leave values open, or need none of them, they choose nothing of their own.
+        try:
+            return rules.kept(blocks, least_squares(blocks, sigma=1.0 / weights).values, weights, fit.inflation) or kept
+        except IdentificationError:
+            return kept
+
+    # Blocks that chose the values do not judge the choice: what it costs elsewhere is measured as for terms.
+    cost = fit.choice_cost * cost_of_choice(fit.evidence, kept, chosen)
     before = f"{len(fit.values)} values, condition {fit.raw_condition:.3g}"
-    smaller = with_columns(fit, kept, "")
+    smaller = with_columns(replace(fit, choice_cost=cost), kept, "")
     smaller = smaller.with_findings(f"reduced from {before} to {len(kept)}, condition {smaller.raw_condition:.3g}")
     if fit.physical is None or fit.physical_method is None:
         return smaller
     return physically_consistent(smaller, fit.physical, fit.physical_method)
 
 
-def _significant(fit: FittedModel, tolerance: float, weights: Array, keep_accuracy: bool, per: Limit) -> list[int]:
-    everything = list(range(len(fit.values)))
-    limit = MAX_GROWTH_OF_FIRST_RULE * _held_out(fit.evidence, everything, weights)
+def _significant(evidence: Evidence, values: Array, rules: Rules, weights: Array) -> list[int]:
+    everything, tolerance = list(range(len(values))), rules.tolerance
+    limit = MAX_GROWTH_OF_FIRST_RULE * _held_out(evidence, everything, weights)
     # A rule that costs accuracy is relaxed until it does not.
     while tolerance > 1e-4:
-        dropped = set(insignificant(fit, tolerance, per))
+        dropped = set(insignificant(evidence, values, tolerance, rules.limit))
         kept = [k for k in everything if k not in dropped]
-        if not keep_accuracy or (kept and _held_out(fit.evidence, kept, weights) <= limit):
+        if not rules.keep_accuracy or (kept and _held_out(evidence, kept, weights) <= limit):
             return kept
         tolerance /= 2
     return everything
@@ -117,7 +143,7 @@ def _eliminate(
         trial = [c for c in kept if c != kept[worst]]
         # With one column less the squares grow by (value / deviation)^2: an F-test with one degree of freedom.
         freedom = max(1, evidence.n_rows * evidence.n_joints - len(kept))
-        needed = relative[worst] ** -2 > stats.f.ppf(1 - F_LEVEL, 1, freedom)
+        needed = relative[worst] ** -2 > special.fdtri(1, freedom, 1 - F_LEVEL)
         if needed or _held_out(evidence, trial, weights) > budget:
             protected.add(kept[worst])
         else:
@@ -136,6 +162,10 @@ def _least_missed(evidence: Evidence, kept: list[int], weights: Array, most: int
 
 
 def _held_out(evidence: Evidence, kept: list[int], weights: Array) -> float:
-    part = evidence.chosen(kept)
-    values = least_squares(part, sigma=1.0 / weights).values
-    return float(held_out_squares(part, 1.0 / weights, values).sum())
+    tuning = Tuning(evidence)
+    try:
+        return float(tuning.squares(tuning.everything, 1.0 / weights, columns=kept).sum())
+    except IdentificationError:  # a fold that alone shows a value, or a condition that only a QR can take
+        part = evidence.chosen(kept)
+        values = least_squares(part, sigma=1.0 / weights).values
+        return float(held_out_squares(part, 1.0 / weights, values).sum())

@@ -8,7 +8,6 @@ from typing import Literal
 
 import numpy as np
 import scipy.linalg
-from scipy import interpolate, signal
 
 from tauform.arrays import Array
 from tauform.errors import RecordingError
@@ -74,6 +73,8 @@ class Smoother:
 
 def savitzky_golay(q: Array, rate: float, cutoff: float) -> tuple[Array, Array, Array]:
     """Local cubic polynomials over a window with about the given cut-off."""
+    from scipy import signal
+
     # A cubic window of 2m+1 points has its -3 dB point near (degree + 1) / (3.2 m - 4.6) half-rates (Schafer 2011).
     half = max(3, round(((POLYNOMIAL_DEGREE + 1) * (rate / 2) / cutoff + 4.6) / 3.2))
     window = min(2 * half + 1, len(q) - (len(q) + 1) % 2)
@@ -83,6 +84,8 @@ def savitzky_golay(q: Array, rate: float, cutoff: float) -> tuple[Array, Array, 
 
 def spline(q: Array, rate: float, cutoff: float) -> tuple[Array, Array, Array]:
     """Quintic least-squares splines with two knots a period of the cut-off."""
+    from scipy import interpolate
+
     t = np.arange(len(q)) / rate
     count = max(2, min(int(2 * cutoff * t[-1]), len(q) // 3))
     knots = np.linspace(t[0], t[-1], count + 1)[1:-1]
@@ -127,6 +130,8 @@ def smoothed(q: Array, rate: float, cutoff: float) -> tuple[Array, Array, Array]
 
 def _recursion(A: Array, B: Array, u: Array, start: Array) -> Array:
     """x[k] = A x[k-1] + B u[k] with x[0] = start, each column of u on its own; (N, 3, n)."""
+    from scipy import signal
+
     # A linear recursion is diagonal in the eigenvectors of A: three first-order filters, run in compiled code.
     values, V = np.linalg.eig(A)
     inputs = np.einsum("ij,kjn->kin", np.linalg.solve(V, B.astype(complex)), u.reshape(len(u), -1, start.shape[1]))

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
-from scipy import signal
 
 from tauform.arrays import Array, read_only
 
@@ -31,6 +30,8 @@ FIVE_POINTS = (1 / 12, -8 / 12, 0.0, 8 / 12, -1 / 12)
 @cache
 def butterworth(cutoff: float) -> Array:
     """Kernel of a Butterworth low-pass run forwards and backwards; the cut-off is relative to half the rate."""
+    from scipy import signal  # where it is needed: it brings scipy.stats along, half a second
+
     zeros, poles, gain = signal.butter(FILTER_ORDER, cutoff, output="zpk")
     half = int(np.ceil(np.log(MAX_TAIL) / np.log(np.abs(poles).max())))
     impulse = np.zeros(2 * half + 1)
@@ -43,6 +44,8 @@ def butterworth(cutoff: float) -> Array:
 @cache
 def decimation(stride: int) -> Array:
     """Kernel to keep every stride-th sample: flat up to a quarter of the new rate, nothing beyond three quarters."""
+    from scipy import signal
+
     length, beta = signal.kaiserord(ALIAS_ATTENUATION, 1.0 / stride)
     return read_only(signal.firwin(length | 1, 1.0 / stride, window=("kaiser", beta)))
 

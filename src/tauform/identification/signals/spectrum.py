@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.fft
-from scipy import signal
 
 from tauform.arrays import Array
 from tauform.errors import RecordingError
@@ -78,7 +77,8 @@ def position_spectrum(segment: Segment) -> tuple[Array, Array]:
     n = min(segment.n_samples, LONGEST_SPECTRUM)
     frequencies = np.asarray(np.fft.rfftfreq(n, 1.0 / segment.rate), dtype=np.float64)
     q = np.asarray(segment.q[:n], dtype=np.float64)
-    ramp, window = np.linspace(-1.0, 1.0, n), signal.windows.hann(n, sym=False)
+    # Hann's, periodic.
+    ramp, window = np.linspace(-1.0, 1.0, n), 0.5 - 0.5 * np.cos(2 * np.pi * np.arange(n) / n)
     power = np.empty((len(frequencies), q.shape[1]))
     for j, column in enumerate(q.T):  # one at a time: all of them are several times as large in complex numbers
         straight = column - column.mean() - ramp * (ramp @ column / (ramp @ ramp))

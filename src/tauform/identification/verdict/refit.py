@@ -8,11 +8,12 @@ from dataclasses import replace
 import numpy as np
 
 from tauform.arrays import Array, read_only
-from tauform.identification.fitted.model import Fitted, Unreduced
+from tauform.identification.fitted.model import Fitted, FittedModel, Unreduced
 from tauform.identification.regression.design import Design
 from tauform.identification.regression.estimate import Estimate, least_squares
 from tauform.identification.regression.estimators import METHODS, least_squares_refit
 from tauform.identification.regression.evidence import Evidence
+from tauform.identification.regression.tuning import Weights, tuned_weights
 from tauform.identification.verdict.carried import with_own_load
 from tauform.identification.verdict.validate import held_out_errors, residuals_of, validated
 
@@ -39,7 +40,7 @@ def of_columns(fit: Fitted, unreduced: Unreduced, columns: Sequence[int]) -> Fit
     # Weights stay: errors before and after are in one norm.
     found = least_squares(evidence, sigma=1.0 / weights)
     rows = unreduced.rows_of(kept, design)
-    refit = least_squares_refit(evidence, 1.0 / weights)
+    refit = least_squares_refit(evidence, weights_of_blocks(fit, unreduced))
     held_out, _ = held_out_errors(evidence, refit, found.values, fit.choice_cost)
     return replace(
         with_values(replace(fit, design=design, rows=rows), found.values, evidence, found),
@@ -49,6 +50,13 @@ def of_columns(fit: Fitted, unreduced: Unreduced, columns: Sequence[int]) -> Fit
         raw_condition=found.raw_condition,
         unreduced=unreduced,
     )
+
+
+def weights_of_blocks(fit: FittedModel, unreduced: Unreduced | None) -> Weights:
+    """Weights of a fit's joints as some blocks alone would have it."""
+    evidence = fit.evidence if unreduced is None else unreduced.evidence
+    weights = fit.weights if fit.weights is not None else 1.0 / fit.sigma
+    return tuned_weights(evidence, weights, tuned=refit_method(fit.method) != METHODS["ordinary"])
 
 
 def refit_method(method: str) -> str:
@@ -71,6 +79,7 @@ def with_values(fit: Fitted, values: Array, evidence: Evidence, found: Estimate)
         physical=None,
         physical_method=None,
         free_error=None,
+        saved_unfiltered=None,
     )
     return validated(changed)
 

@@ -20,7 +20,6 @@ from tauform.identification.motion.bounds import one_per_joint
 from tauform.identification.recording.recording import Recording
 from tauform.identification.recording.rest import resting, sampled
 from tauform.identification.recording.segments import Segment, resampled, uniform_segments
-from tauform.identification.regression.design import Design
 from tauform.identification.signals.differentiate import Smoother
 from tauform.identification.signals.filters import choose_filters
 from tauform.identification.verdict.plausibility import check_recordings
@@ -182,7 +181,7 @@ def _simulated(
     length = count if horizon is None and gains else max(1, round((horizon or USUAL_HORIZON) / motion.step))
     # Whole stretches only; a recording shorter than one is a stretch itself.
     starts = np.arange(0, count - count % length or 1, length)
-    design = _without_jumps(fit.own_design, motion.qd)
+    model = _without_jumps(fit, motion.qd)
     q, qd = motion.q[starts], np.where(held, 0.0, motion.qd[starts])
     shown = [q]
     for k in range(min(length, count)):
@@ -194,7 +193,7 @@ def _simulated(
             middle = q + motion.step / 2 * qd
             tau = tau + stiffness * (motion.reference[now] - middle) + damping * (motion.rate[now] - qd)
         warm = None if motion.temperature is None else motion.temperature[now]
-        system = _System(design, fit.values, motion.step, stiffness, damping, held)
+        system = _System(model, motion.step, stiffness, damping, held)
         q, qd = system.stepped(q, qd, tau, warm)
         # NaN fails the comparison too.
         if not np.abs(q).max() < 1e3:
@@ -216,14 +215,13 @@ class _System:
     """The fitted model under a controller, and how it moves on by one step.
 
     Attributes:
-        design, values: columns and their values, without jumps.
+        model: whose friction has no jumps.
         step: [s].
         stiffness, damping: (n,) of the controller.
         held: (n,) joints that do not move.
     """
 
-    design: Design
-    values: Array
+    model: FittedModel
     step: float
     stiffness: Array
     damping: Array
@@ -236,7 +234,7 @@ class _System:
         """
         qdd: Array = np.zeros_like(q)
         # Friction by load bends where what a joint carries changes its sign: once more, about the acceleration found.
-        for _ in range(2 if self.design.is_loaded else 1):
+        for _ in range(2 if self.model.design.is_loaded else 1):
             # Implicit in velocities: stiff gains and friction of small widths would need tiny explicit steps.
             M, D, rest = self._linearized(q + self.step / 2 * qd, qd, qdd, temperature)
             A = M + self.step / 2 * (D + np.diag(self.damping)) + self.step**2 / 4 * np.diag(self.stiffness)
@@ -250,26 +248,25 @@ class _System:
     def _linearized(self, q: Array, qd: Array, qdd: Array, temperature: Array | None) -> tuple[Array, Array, Array]:
         """Slopes M by accelerations and D by velocities, (K, n, n), and the torque (K, n) at no acceleration."""
         n = q.shape[1]
-        small = (
-            VELOCITY_CHANGE_SHARE
-            * np.maximum(np.array(self.design.widths), 1e-9)
-            @ np.abs(self.design.robot.tree_rates)
-        )
+        design = self.model.design
+        small = VELOCITY_CHANGE_SHARE * np.maximum(np.array(design.widths), 1e-9) @ np.abs(design.robot.tree_rates)
         # n + 1 of these states give the mass matrix, n more the slopes D.
         many, rates, accelerations = (np.repeat(x[:, None], 2 * n + 1, axis=1) for x in (q, qd, qdd))
         rates[:, n + 1 :] += np.diag(small)
         accelerations[:, 1 : n + 1] += ACCELERATION_CHANGE * np.eye(n)
         warm = None if temperature is None else np.repeat(temperature, 2 * n + 1, axis=0)
         flat_q, flat_qd, flat_qdd = (x.reshape(-1, n) for x in (many, rates, accelerations))
-        columns = self.design.columns(flat_q, flat_qd, flat_qdd, temperature=warm)
-        torques = (columns @ self.values).reshape(many.shape)
+        # By a kernel, once the work done pays for one.
+        torques = self.model.predict(flat_q, flat_qd, flat_qdd, warm).reshape(many.shape)
         M = np.swapaxes(torques[:, 1 : n + 1] - torques[:, :1], 1, 2) / ACCELERATION_CHANGE
         D = np.swapaxes(torques[:, n + 1 :] - torques[:, :1], 1, 2) / small
         # At no acceleration: tau = M qdd + rest.
         return M, D, torques[:, 0] - (M @ qdd[..., None])[..., 0]
 
 
-def _without_jumps(design: Design, qd: Array) -> Design:
-    """The same columns with every sharp sign smoothed over a small speed."""
+def _without_jumps(fit: FittedModel, qd: Array) -> FittedModel:
+    """The same model with every sharp sign smoothed over a small speed."""
+    design = fit.own_design
     smallest = SMOOTHED_SPEED_SHARE * np.abs(qd @ design.robot.tree_rates.T).max(axis=0)
-    return design.with_widths([max(width, least) for width, least in zip(design.widths, smallest, strict=True)])
+    widths = [max(width, least) for width, least in zip(design.widths, smallest, strict=True)]
+    return replace(fit, design=design.with_widths(widths))

@@ -121,7 +121,7 @@ def _joint_table(fit: Fit, found: dict[str, AnyArray]) -> str:
         "fitted rows [%]": 100 * fit.residuals.relative,
         f"{errors.source} [%]": 100 * errors.joints,
         "the same [N m, N]": errors.rms,
-        "unfiltered [N m, N]": [None] * n if fit.unfiltered is None else fit.unfiltered.rms,
+        "unfiltered [N m, N]": fit.unfiltered.rms if fit.has_unfiltered else [None] * n,
         "white residuals [%]": 100 * verdict.whiteness,
         # Joints that carry no gravity have no ratio.
         "gravity / described": [ratio if np.isfinite(ratio) else None for ratio in verdict.gravity_ratios],

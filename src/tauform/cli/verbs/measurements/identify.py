@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, replace
 from functools import partial
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -171,16 +172,15 @@ def _page(
     errors, before = fit.unseen, fit.compared_with()
     # Held-out samples and recordings of their own are separate evidence; both totals stand in the title.
     totals = ", ".join(f"{e.source} {100 * e.total:.2f} %" for e in (fit.held_out, fit.validation) if e is not None)
-    # NaN fills the column where no unfiltered torque is known, and shows as such.
-    unfiltered = errors.rms * float("nan") if fit.unfiltered is None else fit.unfiltered.rms
     joints = zip(
         fit.robot.joint_names,
         100 * before.error_before.joints,
         100 * fit.residuals.relative,
         100 * errors.joints,
         errors.rms,
-        unfiltered,
-        fit.verdict.gravity_ratios,
+        fit.unfiltered.rms,
+        # Joints that carry no gravity have no ratio.
+        [ratio if isfinite(ratio) else None for ratio in fit.verdict.gravity_ratios],
         strict=True,
     )
     heading = (
