@@ -24,6 +24,9 @@ def test_a_payload_is_found_within_two_percent() -> None:
     )
     found = identify_payload(fit_of_quiet_robot(), loaded)
     assert found.mass == pytest.approx(mass, rel=0.02)
+    assert str(found).startswith("PayloadEstimate(2.0")
+    vague = replace(found, covariance=found.covariance * (2.0 / found.deviations[0]) ** 2)
+    assert "The motion hardly tells the mass: first moments are (" in str(vague)
     place = robot.tool.link_from_frame
     # The base and the axes leave the com's part along the first axis open on a short arm; what matters is the lever.
     lever = (place[:3, :3] @ found.com + place[:3, 3]) - (place[:3, :3] @ com + place[:3, 3])

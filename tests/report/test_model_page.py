@@ -111,11 +111,11 @@ def test_loops_reach_the_view() -> None:
 
 
 def test_a_robot_without_closed_form_has_a_page_too() -> None:
-    model = model_robot(tf.load("parallelogram"), functions=("gravity_torque",), tolerance=None)
+    model = model_robot(tf.load("four_bar"), functions=("gravity_torque",), tolerance=None)
     page = model_page(model)
     assert 'id="closed-form"' not in page
     assert 'id="accuracy"' not in page
-    assert "closed forms are for robots without loops" in page
+    assert "loops that are not linear in q have no closed form" in page
 
 
 def test_names_from_a_description_cannot_inject_markup() -> None:

@@ -143,6 +143,7 @@ def papers(table: Table) -> Any:
         chains.plot(sorted({n for n, _ in rows}), _ratios(rows, kind), "o-", color=color, label=kind)
     chains.set(xlabel="first joints of lbr7", ylabel=NEWTON_EULER, ylim=(0, None))
     chains.set_title("Lloyd2021, Figure 6: evaluation")
+    chains.xaxis.get_major_locator().set_params(integer=True)
     found = [(n, _ratio(row)) for n, row in _numbered(table, r"Safeea2018 4, (\d+) joints")]
     matrices.plot(*zip(*found, strict=True), "o-", color=OURS)
     matrices.axhline(1, color=PEERS[1], lw=0.8)

@@ -28,9 +28,11 @@ from tauform.rigidbody.regressor import regressor
 # Moments about the tool are taken to be of this size [m, relative to the mass found] where the motion is silent.
 TYPICAL_RADIUS = 0.1
 N_INERTIAL = len(LINK_PARAMETERS)
+# A mass that deviates by more of itself is not known from the motion.
+MAX_DEVIATION_OF_KNOWN_MASS = 0.25
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PayloadEstimate:
     """Inertia that is carried, in the tool frame.
 
@@ -59,6 +61,24 @@ class PayloadEstimate:
     def com(self) -> Array:
         """(3,) in the tool frame [m]."""
         return self.inertia.com
+
+    def __repr__(self) -> str:
+        place = ", ".join(f"{x:.4g}" for x in self.com)
+        return (
+            f"PayloadEstimate({self.mass:.4g} +- {self.deviations[0]:.2g} kg at ({place}) m, explains {self.gain:.1%} "
+            "of the torque's change)"
+        )
+
+    def __str__(self) -> str:
+        if self.deviations[0] <= MAX_DEVIATION_OF_KNOWN_MASS * self.mass:
+            return repr(self)
+        # A wrist alone feels m c, and weight only through joints before it.
+        own = zip(self.inertia.parameters[1:4], self.deviations[1:4], strict=True)
+        moments = ", ".join(f"{x:.3g} +- {deviation:.1g}" for x, deviation in own)
+        return (
+            f"{self!r}\nThe motion hardly tells the mass: first moments are ({moments}) kg m; let joints move whose "
+            "torque feels the weight itself"
+        )
 
 
 def identify_payload(fit: Fit, loaded: Recording, frame: str | None = None) -> PayloadEstimate:

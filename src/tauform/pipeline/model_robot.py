@@ -13,7 +13,7 @@ from tauform.closedform.profile import Profile
 from tauform.codegen.certificate import EXACT_MODEL
 from tauform.codegen.request import check_function
 from tauform.description.finding import Finding
-from tauform.description.robot import Robot
+from tauform.description.robot import GeneralClosure, Robot
 from tauform.errors import IdentificationError, ModelError, TauformError
 from tauform.identification.fit import Fit
 from tauform.identification.identify import identify
@@ -161,8 +161,8 @@ def _base(robot: Robot, log: StageLog) -> BaseParameters:
 
 def _derive(robot: Robot, log: StageLog) -> ClosedFormModel | None:
     with log.stage("closed form", spare=True) as describe:
-        if robot.closure is not None:
-            describe(outcome="none: closed forms are for robots without loops", status="skipped")
+        if isinstance(robot.closure, GeneralClosure):
+            describe(outcome="none: loops that are not linear in q have no closed form", status="skipped")
             return None
         try:
             model = derive(robot, include="declared")

@@ -13,7 +13,7 @@ from tauform.closedform.model.bound import BoundModel
 from tauform.closedform.profile import Profile
 from tauform.closedform.reduction.contribution import Contributions, contributions, known_profile
 from tauform.closedform.reduction.tradeoff import Tradeoff
-from tauform.description.robot import Robot
+from tauform.description.robot import GeneralClosure, Robot
 from tauform.errors import GenerationError, MissingExtraError, ModelError
 from tauform.escaping.shown import file_name
 from tauform.escaping.tables import csv_line
@@ -97,8 +97,10 @@ def check_figures(robots: Sequence[Robot] = ()) -> None:
     if find_spec("matplotlib") is None:
         raise MissingExtraError("figures need matplotlib; install tauform[plot]")
     for robot in robots:
-        if robot.closure is not None:
-            raise ModelError(f"{robot.name}: figures show robots without loops and mimic joints; leave it out")
+        if isinstance(robot.closure, GeneralClosure):
+            raise ModelError(
+                f"{robot.name}: figures show closed forms, which loops that bend do not have; leave it out"
+            )
 
 
 def add_parts(bound: BoundModel, folder: Path, parts: Mapping[str, Any], force: bool) -> list[Path]:
