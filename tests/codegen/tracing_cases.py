@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -65,7 +66,7 @@ def listed(outputs: Any) -> list[Array]:
 def evaluated(function: Function, algorithm: str, problem: Problem, choice: Choice | None, arrays: list[Array]) -> Any:
     """The algorithm traced at a choice (None: as it stands), lowered and interpreted."""
     way = function.algorithms[algorithm]
-    search = FrameSearch(problem.bodies, problem.null, any_unit=way.any_unit, sums_angles=way.sums_angles)
+    search = replace(problem.search, any_unit=way.any_unit, sums_angles=way.sums_angles)
     choice = choice or search.start()
     bodies = search.realised(choice) if way.moves_frames else problem.bodies
     graph, outputs = traced(problem, choice, bodies, function.inputs(problem.robot), way.trace, opaque=False)

@@ -15,7 +15,7 @@ from tauform.codegen.looping import can_loop
 from tauform.codegen.minimal.bodies import Bodies
 from tauform.codegen.minimal.equivalence import exact_null_vectors
 from tauform.codegen.minimal.problem import Problem, has_friction, problem_of, wrench_port
-from tauform.codegen.minimal.search import Choice, FrameSearch, cheapest
+from tauform.codegen.minimal.search import Choice, FrameSearch, Prices, cheapest
 from tauform.codegen.minimal.split import lowered
 from tauform.codegen.minimal.tracing import MAX_NODES, Graphs, operations, traced
 from tauform.codegen.program.graph import GraphTooLargeError
@@ -31,6 +31,9 @@ from tauform.wording import argument, call
 MAX_OPERATIONS = 20_000
 # Of the cheapest algorithm, before any search: a dearer one will not win after it.
 MAX_COST_WORTH_A_SEARCH = 1.15
+# Of an algorithm in the frames that were found for the best one: further behind than these, a search of its own has not
+# won on any robot of sixty.
+MAX_OPERATIONS_BEHIND, MAX_SHARE_BEHIND = 7, 0.03
 # A search over frames of more joints takes minutes, and saves no more than it does for fewer.
 MAX_SEARCHED_JOINTS = 60
 # Of an algorithm as it stands: no search has saved more.
@@ -138,8 +141,32 @@ def _options(problem: Problem, function: Function, names: list[str]) -> list[_Op
         raise _too_long(problem, function, f"about {cheapest_plain}" if plain else f"more than {MAX_NODES}")
     if problem.robot.n_bodies > MAX_SEARCHED_JOINTS:
         return plain
-    worth = [option for option in plain if sum(option.cost) <= MAX_COST_WORTH_A_SEARCH * cheapest_plain]
-    return [_searched(problem, function, option) if option in worth else option for option in plain]
+    first = min(plain, key=lambda option: sum(option.cost))
+    best = _searched(problem, function, first)
+    most = MAX_COST_WORTH_A_SEARCH * sum(first.cost)
+    others = {id(o): _challenger(problem, function, o, best) for o in plain if o is not first and sum(o.cost) <= most}
+    return [best if option is first else others.get(id(option), option) for option in plain]
+
+
+def _challenger(problem: Problem, function: Function, option: _Option, best: _Option) -> _Option:
+    """An algorithm beside the best one so far: with its frames, and after a search of its own where that can win."""
+    algorithm, leading = option.algorithm, best.algorithm
+    if algorithm.any_unit > leading.any_unit or algorithm.sums_angles > leading.sums_angles:
+        return _searched(problem, function, option)  # has moves that the other lacks
+    unit, summed = best.choice.unit, best.choice.summed
+    choice = replace(
+        best.choice,
+        unit=unit if algorithm.any_unit else 1.0,
+        summed=summed if algorithm.sums_angles else frozenset(),
+    )
+    bodies = _search(problem, algorithm).realised(choice) if algorithm.moves_frames else problem.bodies
+    moved = _moved(option, choice, bodies, _price(problem, function, algorithm, choice, bodies))
+    behind, found = sum(moved.cost) - sum(best.cost), bool(best.remark)
+    if algorithm.like_torques and leading.like_torques:
+        wins = not found  # what prices torques would find the same frames again
+    else:
+        wins = behind <= max(MAX_OPERATIONS_BEHIND, MAX_SHARE_BEHIND * sum(best.cost))
+    return _searched(problem, function, option) if wins else moved
 
 
 def _plain(problem: Problem, function: Function, name: str, exactly: bool = False) -> _Option:
@@ -148,7 +175,7 @@ def _plain(problem: Problem, function: Function, name: str, exactly: bool = Fals
     search = _search(problem, algorithm)
     if exactly:
         # Prepared frames belong to the old null vectors.
-        search = replace(search, null=exact_null_vectors(problem.bodies), _prepared={})
+        search = replace(search, null=exact_null_vectors(problem.bodies), prepared={})
     choice = search.start()
     bodies = search.realised(choice) if algorithm.moves_frames else problem.bodies
     return _Option(name, algorithm, choice, bodies, _price(problem, function, algorithm, choice, bodies))
@@ -163,20 +190,24 @@ def _searched(problem: Problem, function: Function, option: _Option) -> _Option:
     pricing = priced.algorithms["newton_euler"] if algorithm.like_torques else algorithm
     # Graphs of the steps are kept between candidates that share them.
     graphs = Graphs() if pricing.in_steps else None
-    choice, bodies = cheapest(
-        _search(problem, algorithm),
-        lambda choice, bodies: sum(_price(problem, priced, pricing, choice, bodies, graphs)),
-    )
-    cost = _price(problem, function, algorithm, choice, bodies)
-    # Frames that suit torques may not suit this function: then it stays as it was.
+    prices = Prices(lambda choice, bodies: _price(problem, priced, pricing, choice, bodies, graphs))
+    as_written = graphs is None and pricing is algorithm
+    if as_written:
+        prices.know(option.choice, option.bodies, option.cost)
+    choice, bodies = cheapest(_search(problem, algorithm), prices)
+    cost = prices.of(choice, bodies) if as_written else _price(problem, function, algorithm, choice, bodies)
+    return _moved(option, choice, bodies, cost)
+
+
+def _moved(option: _Option, choice: Choice, bodies: Bodies, cost: tuple[int, int]) -> _Option:
+    """The option with other frames; it stays as it was where they do not suit it."""
     if sum(cost) >= sum(option.cost):
         return option
-    remark = f"{sum(option.cost)} unsearched"
-    return replace(option, choice=choice, bodies=bodies, cost=cost, remark=remark)
+    return replace(option, choice=choice, bodies=bodies, cost=cost, remark=f"{sum(option.cost)} unsearched")
 
 
 def _search(problem: Problem, algorithm: Algorithm) -> FrameSearch:
-    return FrameSearch(problem.bodies, problem.null, any_unit=algorithm.any_unit, sums_angles=algorithm.sums_angles)
+    return replace(problem.search, any_unit=algorithm.any_unit, sums_angles=algorithm.sums_angles)
 
 
 def _price(

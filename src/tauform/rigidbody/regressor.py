@@ -15,7 +15,7 @@ from tauform.rigidbody.inverse_dynamics import newton_euler
 from tauform.rigidbody.load import carried_torque, has_load
 from tauform.rigidbody.sweeps.evaluation import evaluate
 from tauform.rigidbody.sweeps.motion import body_accelerations, body_motion, body_twists, transforms_of
-from tauform.rigidbody.sweeps.spatial import ANGULAR, LINEAR, Transform, cross, twist_to_child
+from tauform.rigidbody.sweeps.spatial import ANGULAR, LINEAR, Transform, cross, stacked, twist_to_child
 
 
 def regressor(
@@ -248,4 +248,4 @@ def _assembled(d: AnyArray, e: AnyArray, W: AnyArray) -> AnyArray:
         [d[1], xy + e[2], -xx - zz, yz - e[0], *[zero] * 6],
         [d[2], xz - e[1], yz + e[0], -xx - yy, *[zero] * 6],
     ]
-    return np.array([np.stack(np.broadcast_arrays(*row)) for row in moment + force])
+    return np.array([stacked(row) for row in moment + force])

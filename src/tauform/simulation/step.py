@@ -19,7 +19,6 @@ from tauform.codegen.functions import Algorithm, Function
 from tauform.codegen.functions.inertia import forward_system, minimal_mass_matrix
 from tauform.codegen.functions.torques import rigid_torques
 from tauform.codegen.minimal.problem import problem_of
-from tauform.codegen.minimal.search import FrameSearch
 from tauform.codegen.minimal.tracing import Outputs, Tracer, Tracing
 from tauform.codegen.program.iterated import IteratedStep
 from tauform.codegen.program.program import Program
@@ -143,9 +142,8 @@ class _Traced:
             return tracing
         # The model is another robot with its own numbers: its torques are traced beside the plant's, on the same state.
         problem = problem_of(self.plant.model)
-        search = FrameSearch(problem.bodies, problem.null)
-        choice = search.start()
-        bodies = search.realised(choice).with_scalars(np.empty(0, dtype=object))
+        choice = problem.search.start()
+        bodies = problem.search.realised(choice).with_scalars(np.empty(0, dtype=object))
         return replace(tracing, problem=problem, choice=choice, bodies=bodies, drives=problem.drives[:, 0])
 
     def acceleration(self, q: AnyArray, qd: AnyArray, tau: AnyArray) -> AnyArray:

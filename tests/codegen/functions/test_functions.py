@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import cycle
 
 import numpy as np
@@ -24,7 +25,6 @@ from tauform.codegen.certificate import relative_error
 from tauform.codegen.factored.model_program import FACTORABLE, verified
 from tauform.codegen.functions import FUNCTIONS
 from tauform.codegen.minimal.problem import Parameters, PayloadBinding, problem_of
-from tauform.codegen.minimal.search import FrameSearch
 from tauform.codegen.program.program import Op, Program
 from tauform.errors import GenerationError, UnknownNameError
 
@@ -56,7 +56,7 @@ def test_every_algorithm_is_the_textbook_function(case: tuple[str, str, str]) ->
             tf.generate(robot, name, algorithm=algorithm)
         return
     problem, way = problem_of(robot), function.algorithms[algorithm]
-    search = FrameSearch(problem.bodies, problem.null, any_unit=way.any_unit, sums_angles=way.sums_angles)
+    search = replace(problem.search, any_unit=way.any_unit, sums_angles=way.sums_angles)
     choice = random_choice(search, np.random.default_rng(len(name))) if way.moves_frames else None
     arrays = states(function, robot)
     found = evaluated(function, algorithm, problem, choice, arrays)

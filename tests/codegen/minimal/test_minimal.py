@@ -18,7 +18,8 @@ from tauform.codegen.minimal.equivalence import null_vectors, shifted_null_vecto
 from tauform.codegen.minimal.newton_euler import trace
 from tauform.codegen.minimal.problem import PayloadBinding, problem_of
 from tauform.codegen.minimal.regrouping import Freedom
-from tauform.codegen.minimal.search import FrameSearch, cheapest
+from tauform.codegen.minimal.search import FrameSearch, Prices, cheapest
+from tauform.codegen.minimal.steps import Steps
 from tauform.codegen.minimal.straighten import straightened
 from tauform.codegen.minimal.tracing import Graphs, operations, traced
 from tauform.codegen.program.graph import Graph, references
@@ -150,28 +151,34 @@ TREE = random_tree(4, seed=1, chain=False, prismatic=0.25, friction=True)
 
 
 @pytest.mark.parametrize("robot", [TREE, robot_named("parallelogram")], ids=str)
-@pytest.mark.parametrize("name", ["inverse_dynamics", "gravity_torque"])
+@pytest.mark.parametrize(
+    ("name", "algorithm"),
+    [("inverse_dynamics", "newton_euler"), ("gravity_torque", "newton_euler"), ("mass_matrix", "composite_trace")],
+)
 @pytest.mark.parametrize("payload", ["baked", "runtime"])
 def test_a_candidate_on_a_graph_of_others_is_traced_as_on_its_own(
-    robot: Robot, name: str, payload: PayloadBinding
+    robot: Robot, name: str, algorithm: str, payload: PayloadBinding
 ) -> None:
-    """Node by node: the text of a program depends on their numbers."""
+    """Node by node; and what it costs is what its program costs, but for the signs of results."""
     problem, function = problem_of(robot, payload=payload), FUNCTIONS[name]
-    way, graphs, rng = function.algorithms["newton_euler"], Graphs(), np.random.default_rng(4)
-    search = FrameSearch(problem.bodies, problem.null)
+    way, graphs, rng = function.algorithms[algorithm], Graphs(), np.random.default_rng(4)
+    search = replace(problem.search, sums_angles=way.sums_angles)
     choice = random_choice(search, rng)
     moves = list(search.neighbours(choice))
     turns = [replace(choice, turned=frozenset(turned)) for turned in ((), search.turnable(), ())]
     for near in (*turns, *(moves[k] for k in rng.permutation(len(moves))[:15])):
         bodies, shapes = search.candidate(near), function.inputs(robot)
-        apart, together = (
+        text, apart, together = (
             traced(problem, near, bodies, shapes, way.trace, opaque=True, steps=steps)
-            for steps in (None, graphs.of(near))
+            for steps in (None, Steps(Graph(), only_counted=True), graphs.of(near))
         )
-        results = [references(graph, list(outputs["tau"])) for graph, outputs in (apart, together)]
+        results = [references(graph, np.ravel(*outputs.values()).tolist()) for graph, outputs in (apart, together)]
         assert results[0] == results[1]
         assert together[0].nodes[: len(apart[0].nodes)] == apart[0].nodes
         assert operations(*apart) == operations(*together)
+        (products, sums), (written, added) = operations(*together), operations(*text)
+        assert products == written
+        assert abs(sums - added) <= len(results[0])
 
 
 @robots
@@ -200,8 +207,8 @@ def test_composites_give_mass_matrix_and_gravity(robot: Robot, by_trace: bool) -
         graph = Graph()
         q = graph.input("q", bodies.n)
         ready = replace(bodies, parameters=bodies.parameters[..., 0].astype(object))
-        carried = composites(ready, q, by_trace)
-        outputs = {"M": mass_matrix(ready, q, carried), "g": gravity_torque(ready, q, carried)}
+        carried = composites(ready, q)
+        outputs = {"M": mass_matrix(ready, q, carried, by_trace), "g": gravity_torque(ready, q, carried)}
         at = random_states(robot, 5, seed=0)[0]
         M, g = lower(graph, "p", outputs)(at)
         assert_same(M, tf.mass_matrix(robot, at))
@@ -235,11 +242,11 @@ def test_search_is_deterministic_and_never_worse_than_its_start(name: str) -> No
     search = search_of(tf.load(name))
     tried: list[int] = []
 
-    def cost(choice: object, bodies: Bodies) -> int:
+    def cost(choice: object, bodies: Bodies) -> tuple[int, int]:
         tried.append(int(np.count_nonzero(bodies.parameters) + np.count_nonzero(bodies.P)))
-        return tried[-1]
+        return tried[-1], 0
 
-    _, bodies = cheapest(search, cost, budget=60)
+    _, bodies = cheapest(search, Prices(cost), budget=60)
     assert np.count_nonzero(bodies.parameters) + np.count_nonzero(bodies.P) == min(tried)
     assert len(tried) <= 61
 

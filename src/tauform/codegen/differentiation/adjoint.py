@@ -82,7 +82,7 @@ def _swept(graph: Graph, results: Sequence[int], weights: Sequence[int], inputs:
 
 def _dependent(graph: Graph, results: Sequence[int], inputs: set[int]) -> set[int]:
     dependent: set[int] = set()
-    for node in sorted(reachable(graph, results)):
+    for node in reachable(graph, results):
         # Hidden values (SAME) end the chain on purpose: they count as independent.
         operands = () if graph.nodes[node - 1][0] is Op.SAME else graph.operands(node)
         if node in inputs or any(abs(operand) in dependent for operand in operands):

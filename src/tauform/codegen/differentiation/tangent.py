@@ -26,7 +26,7 @@ def tangents(values: Sequence[Any], directions: Mapping[int, int]) -> list[Scala
     rates: dict[int, int] = {}
     zero = graph.constant(0.0)
     # Nodes are numbered after their operands, so ascending order meets every operand first.
-    for node in sorted(reachable(graph, results)):
+    for node in reachable(graph, results):
         if node in directions:
             rates[node] = directions[node]
         elif any(rates[abs(operand)] != zero for operand in graph.operands(node)):

@@ -11,7 +11,7 @@ import numpy as np
 from tauform.arrays import AnyArray, Array
 from tauform.codegen.functions.function import Algorithm, Function, Shapes, joint_vectors
 from tauform.codegen.functions.torques import friction_torques, rigid_torques
-from tauform.codegen.minimal.composite import Composites, composites, gravity_torque
+from tauform.codegen.minimal.composite import composites, counted_mass_matrix, gravity_torque
 from tauform.codegen.minimal.composite import mass_matrix as composite_mass_matrix
 from tauform.codegen.minimal.problem import at_leading_joints
 from tauform.codegen.minimal.tracing import Outputs, Tracer, Tracing
@@ -30,10 +30,6 @@ from tauform.rigidbody.sweeps.factorization import factorize, solve
 from tauform.rigidbody.sweeps.wrenches import Wrenches
 
 
-def _composites(tracing: Tracing, by_trace: bool) -> Composites:
-    return composites(tracing.bodies, tracing.joints("q"), by_trace)
-
-
 def _with_shafts(tracing: Tracing, D: AnyArray) -> AnyArray:
     """The mass matrix of the tree with coupled rotors."""
     tree = tracing.drive_tree
@@ -45,7 +41,11 @@ def _composite_matrix(by_trace: bool) -> Tracer:
     def trace(tracing: Tracing) -> Outputs:
         # Two ways to Izz of a composite, by its own sum or by the trace: which is cheaper depends on the robot, so both
         # are candidates.
-        D = composite_mass_matrix(tracing.bodies, tracing.joints("q"), _composites(tracing, by_trace))
+        bodies, q = tracing.bodies, tracing.joints("q")
+        if tracing.steps.only_counted:
+            D = counted_mass_matrix(bodies, q, by_trace, tracing.steps)
+        else:
+            D = composite_mass_matrix(bodies, q, composites(bodies, q), by_trace)
         return {"M": tracing.matrix(_with_shafts(tracing, np.array(D, dtype=object)))}
 
     return trace
@@ -68,8 +68,9 @@ def _textbook_matrix(core: Callable[[Tree, AnyArray], AnyArray]) -> Tracer:
 def _coefficients(by_trace: bool) -> Tracer:
     def trace(tracing: Tracing) -> Outputs:
         # One set of composites for the matrix and for gravity.
-        q, carried = tracing.joints("q"), _composites(tracing, by_trace)
-        D = composite_mass_matrix(tracing.bodies, q, carried)
+        q = tracing.joints("q")
+        carried = composites(tracing.bodies, q)
+        D = composite_mass_matrix(tracing.bodies, q, carried, by_trace)
         gravity = tracing.efforts(gravity_torque(tracing.bodies, q, carried))
         return {"M": tracing.matrix(_with_shafts(tracing, np.array(D, dtype=object))), "gravity": gravity}
 
@@ -217,8 +218,8 @@ INERTIA = (
         joint_vectors("q"),
         mass_matrix,
         {
-            "composite": Algorithm(_composite_matrix(False), any_unit=True),
-            "composite_trace": Algorithm(_composite_matrix(True), any_unit=True),
+            "composite": Algorithm(_composite_matrix(False), any_unit=True, in_steps=True),
+            "composite_trace": Algorithm(_composite_matrix(True), any_unit=True, in_steps=True),
             "crba": Algorithm(_textbook_matrix(composite_rigid_body)),
             "gdahj": Algorithm(_textbook_matrix(gdahj)),
         },

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from tauform.arrays import AnyArray
 from tauform.codegen.minimal.bodies import HX, KXX, KZZ, Bodies
-from tauform.codegen.minimal.composite import Composites, lever, turn
+from tauform.codegen.minimal.composite import Moments, lever, turn
 from tauform.codegen.minimal.newton_euler import BodyMotion, own_wrench
 from tauform.codegen.minimal.vectors import Matrix, Triple, cross, forth, plus, turned, turned_matrix
 
@@ -28,7 +28,7 @@ class Moving:
     wrench: list[Wrench]
 
 
-def carried(bodies: Bodies, states: list[BodyMotion], q: AnyArray, qd: AnyArray, still: Composites) -> Moving:
+def carried(bodies: Bodies, states: list[BodyMotion], q: AnyArray, qd: AnyArray, still: list[Moments]) -> Moving:
     """Sums over what each joint carries, tip to base."""
     rows = bodies.parameters.tolist()
     # Own motion about the frame's origin: v = w x r, so G = [w]x K and p = w x h.
@@ -45,14 +45,14 @@ def carried(bodies: Bodies, states: list[BodyMotion], q: AnyArray, qd: AnyArray,
         wrenches[parent] = plus(wrenches[parent][0], moment), plus(wrenches[parent][1], force)
         # v = v' + rate and r = r' + P in the frame of the parent: G = G' + p' P^T + rate (h' + m P)^T
         P, rate = lever(bodies, i, q), origin_rate(bodies, i, states, q, qd)
-        first = plus(turned_into_parent(bodies, i, q, still.h[i]), [still.m[i] * x for x in P])
+        first = plus(turned_into_parent(bodies, i, q, still[i].h), [still[i].m * x for x in P])
         momentum = turned_into_parent(bodies, i, q, p[i])
         moved = _matrix_into_parent(bodies, i, q, G[i])
         G[parent] = [
             [G[parent][a][b] + (moved[a][b] + (P[b] * momentum[a] + rate[a] * first[b])) for b in range(3)]
             for a in range(3)
         ]
-        p[parent] = plus(p[parent], plus(momentum, [still.m[i] * x for x in rate]))
+        p[parent] = plus(p[parent], plus(momentum, [still[i].m * x for x in rate]))
     return Moving(G, p, wrenches)
 
 

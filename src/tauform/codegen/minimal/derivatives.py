@@ -28,7 +28,7 @@ import numpy as np
 from tauform.arrays import AnyArray
 from tauform.codegen.minimal.bodies import IA, Bodies
 from tauform.codegen.minimal.carrying import Moving, Wrench, carried, origin_rate, to_parent, turned_into_parent
-from tauform.codegen.minimal.composite import Composites, accelerating, composites
+from tauform.codegen.minimal.composite import Moments, accelerating, composites
 from tauform.codegen.minimal.newton_euler import BodyMotion, motion
 from tauform.codegen.minimal.vectors import Triple, cross, dot, plus
 
@@ -94,10 +94,10 @@ class _Columns:
     qd: AnyArray
     D: AnyArray
 
-    def fill(self, k: int, still: Composites, moving: Moving) -> None:
+    def fill(self, k: int, still: list[Moments], moving: Moving) -> None:
         """Column k at the joints between k and the base, and row k at the same."""
         bodies, D = self.bodies, self.D
-        U_moment, U_force, scale = accelerating(bodies, k, still)
+        U_moment, U_force, scale = accelerating(bodies, k, still[k])
         U = [scale * x for x in U_moment], [scale * x for x in U_force]
         t = _mixed_moment(bodies, k, moving)
         Y, Z = self._velocity_wrench(k, still, moving), self._position_wrench(k, still, moving)
@@ -123,11 +123,11 @@ class _Columns:
         by_velocity = dot(axis.s_twice, U[0]) + dot([2.0 * x for x in axis.c_rate], U[1])
         return by_position, by_velocity + t[2] if turns else by_velocity
 
-    def _velocity_wrench(self, k: int, still: Composites, moving: Moving) -> Wrench:
+    def _velocity_wrench(self, k: int, still: list[Moments], moving: Moving) -> Wrench:
         """Y = 2 (wrench of sdot x r + cdot, and of s x v)."""
-        axis, h, G, p = self.axes[k], still.h[k], moving.G[k], moving.p[k]
-        moment = plus(_inertia_times(still.K[k], axis.s_twice), cross(h, [2.0 * x for x in axis.c_rate]))
-        force = plus(cross(axis.s_twice, h), [still.m[k] * (2.0 * x) for x in axis.c_rate])
+        axis, h, G, p = self.axes[k], still[k].h, moving.G[k], moving.p[k]
+        moment = plus(_inertia_times(still[k].K, axis.s_twice), cross(h, [2.0 * x for x in axis.c_rate]))
+        force = plus(cross(axis.s_twice, h), [still[k].m * (2.0 * x) for x in axis.c_rate])
         if self.bodies.turns(k):
             # Wrench of z x v, mixed moments in place of second ones: (-G_xz, -G_yz, G_xx + G_yy).
             turning = [-G[0][2], -G[1][2], G[0][0] + G[1][1]]
@@ -135,14 +135,14 @@ class _Columns:
             force = plus(force, [-(p[1] + p[1]), p[0] + p[0], 0.0])
         return moment, force
 
-    def _position_wrench(self, k: int, still: Composites, moving: Moving) -> Wrench:
+    def _position_wrench(self, k: int, still: list[Moments], moving: Moving) -> Wrench:
         """Z = wrench of sddot x r + cddot + 2 sdot x v, and S x* f of the wrench f that k carries."""
-        bodies, axis, h, G, p = self.bodies, self.axes[k], still.h[k], moving.G[k], moving.p[k]
+        bodies, axis, h, G, p = self.bodies, self.axes[k], still[k].h, moving.G[k], moving.p[k]
         twice, (N, F) = axis.s_twice, moving.wrench[k]
         trace = G[0][0] + G[1][1] + G[2][2]
-        moment = plus(_inertia_times(still.K[k], axis.s_curve), cross(h, axis.c_curve))
+        moment = plus(_inertia_times(still[k].K, axis.s_curve), cross(h, axis.c_curve))
         moment = plus(moment, [trace * twice[a] - dot(twice, G[a]) for a in range(3)])
-        force = plus(plus(cross(axis.s_curve, h), [still.m[k] * x for x in axis.c_curve]), cross(twice, p))
+        force = plus(plus(cross(axis.s_curve, h), [still[k].m * x for x in axis.c_curve]), cross(twice, p))
         if bodies.turns(k):
             # S x* f: the wrench that k carries turns along with the axis.
             moment, force = plus(moment, [-N[1], N[0], 0.0]), plus(force, [-F[1], F[0], 0.0])

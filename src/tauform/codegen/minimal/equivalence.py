@@ -80,14 +80,17 @@ def shifted_null_vectors(null: Array, bodies: Bodies, shifts: Sequence[float]) -
 
 def _across_joints(bodies: Bodies) -> list[Array]:
     vectors = []
+    axes = bodies.X[:, :, 2]
+    # P P^T, P z^T and z z^T of all joints at once.
+    PP, Pz, zz = (a[:, :, None] * b[:, None] for a, b in ((bodies.P, bodies.P), (bodies.P, axes), (axes, axes)))
     for j, parent in enumerate(bodies.parents):
-        X, P, z = bodies.X[j], bodies.P[j], bodies.X[j][:, 2]
+        X, P, z = bodies.X[j], bodies.P[j], axes[j]
         if bodies.turns(j):
             # a line of mass on the axis: its mass, first and second moment; a shift along it feels the first two
             moves = [
-                (M, 1.0, P, np.outer(P, P)),
-                (HZ, 0.0, z, np.outer(P, z) + np.outer(z, P)),
-                (KZZ, 0.0, 0 * z, np.outer(z, z)),
+                (M, 1.0, P, PP[j]),
+                (HZ, 0.0, z, Pz[j] + Pz[j].T),
+                (KZZ, 0.0, 0 * z, zz[j]),
                 # With a lead, only the second moment is free: mass on the axis moves along it.
             ][2 if bodies.shift(j) else 0 :]
         else:

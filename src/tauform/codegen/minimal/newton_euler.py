@@ -41,6 +41,8 @@ from tauform.codegen.minimal.vectors import (
     unturned,
 )
 
+Wrench = tuple[Triple, Triple]  # force, moment
+
 
 @dataclass
 class BodyMotion:
@@ -83,10 +85,18 @@ def trace(
         # A quiet body takes the motion without velocities; loud ones keep theirs.
         states = [still[i] if i in quiet else state for i, state in enumerate(states)]
     rows = bodies.parameters.tolist()
-    # By contents of the parameters; the motion is decided by the steps before.
-    needed = [take(content(row), partial(own_wrench, row, state)) for row, state in zip(rows, states, strict=True)]
+
+    def own(i: int) -> Wrench:
+        # By contents of the parameters; the motion is decided by the steps before.
+        return take(content(rows[i]), partial(own_wrench, rows[i], states[i]))
+
+    # Regrouping moves parameters towards the base, so that candidates share most of what is traced tip first.
+    tip_first = steps is not None and steps.only_counted and not bodies.carriers
+    needed = [] if tip_first else [own(i) for i in range(bodies.n)]
     outside = take((bodies.frames.tobytes(), bodies.unit), lambda: list(outside_wrenches(bodies, wrenches)))
-    return _backward(bodies, states, needed, outside, q, qdd, summed)
+    needed = take((), lambda: _without(needed, outside))
+    backward = _Backward(bodies, states, q, qdd, summed)
+    return backward.torques(dict(enumerate(needed)), own, take)
 
 
 def outside_wrenches(bodies: Bodies, wrenches: Sequence[Triple]) -> Iterator[tuple[int, Triple, Triple]]:
@@ -196,7 +206,7 @@ def _shifted(state: BodyMotion, d: Any, rate: Any, acceleration: Any) -> BodyMot
     return replace(state, V=[V[0] + w[1] * twice, V[1] - w[0] * twice, V[2] + acceleration])
 
 
-def own_wrench(p: Triple, state: BodyMotion) -> tuple[Triple, Triple]:
+def own_wrench(p: Triple, state: BodyMotion) -> Wrench:
     """Force F and moment N that the body's motion needs, about its frame origin; most parameters are zero."""
     U, V, h, mass = state.U, state.V, p[HX : HX + 3], p[M : M + 1]
     F = [dot(mass, V[k : k + 1]) + dot(h, U[k]) for k in range(3)]
@@ -209,49 +219,73 @@ def own_wrench(p: Triple, state: BodyMotion) -> tuple[Triple, Triple]:
     return F, plus(N, cross(h, V))
 
 
-def _backward(
-    bodies: Bodies,
-    states: list[BodyMotion],
-    needed: list[tuple[Triple, Triple]],
-    outside: list[tuple[int, Triple, Triple]],
-    q: AnyArray,
-    qdd: AnyArray,
-    summed: frozenset[int],
-) -> list[Any]:
-    forces, moments = map(list, zip(*needed, strict=True))
+def _without(needed: list[Wrench], outside: list[tuple[int, Triple, Triple]]) -> list[Wrench]:
+    """What joints have to provide: not what comes from outside."""
+    rest = needed.copy()
     for i, force, moment in outside:
-        # What comes from outside need not be provided by joints.
-        forces[i] = [a - b for a, b in zip(forces[i], force, strict=True)]
-        moments[i] = [a - b for a, b in zip(moments[i], moment, strict=True)]
-    before: list[Triple] = [[0.0, 0.0] for _ in states]  # moments in the frame before the joint's rotation
-    torques: list[Any] = [None] * bodies.n
-    for i in reversed(range(bodies.n)):
-        f, m, X = forces[i], moments[i], bodies.X[i].tolist()
+        own_force, own_moment = rest[i]
+        force = [a - b for a, b in zip(own_force, force, strict=True)]
+        rest[i] = force, [a - b for a, b in zip(own_moment, moment, strict=True)]
+    return rest
+
+
+@dataclass
+class _Backward:
+    """The sweep from tip to base that hands wrenches down to the parents."""
+
+    bodies: Bodies
+    states: list[BodyMotion]
+    q: AnyArray
+    qdd: AnyArray
+    summed: frozenset[int]
+
+    def torques(self, needed: dict[int, Wrench], own: Callable[[int], Wrench], take: Callable[..., Any]) -> list[Any]:
+        """Torques of all joints.
+
+        Args:
+            needed: force and moment that each body needs.
+            own: makes those that are not there yet.
+        """
+        bodies = self.bodies
+        before: list[Triple] = [[0.0, 0.0] for _ in self.states]  # moments in the frame before the joint's rotation
+        torques: list[Any] = [None] * bodies.n
+        for i in reversed(range(bodies.n)):
+            parent = bodies.parents[i]
+            for k in (i, parent):
+                if k >= 0 and k not in needed:
+                    needed[k] = own(k)
+            # Geometry and rotors have been read by the steps of the body's motion and of its own wrench.
+            torques[i] = take((), partial(self._felt, i, needed[i]))
+            if parent >= 0:
+                hand = partial(self._handed_down, i, needed[i], before[i], needed[parent], before[parent])
+                needed[parent], before[parent] = take((), hand)
+        return torques
+
+    def _felt(self, i: int, wrench: Wrench) -> Any:
+        force, moment = wrench
         # A rotor resists its own joint's acceleration alone.
-        torques[i] = bodies.felt(i, m, f) + bodies.parameters[i, IA] * qdd[i]
-        parent = bodies.parents[i]
-        if parent < 0:
-            continue
-        P, along = bodies.P[i].tolist(), bodies.shift(i)
+        return self.bodies.felt(i, moment, force) + self.bodies.parameters[i, IA] * self.qdd[i]
+
+    def _handed_down(
+        self, i: int, wrench: Wrench, before: Triple, at_parent: Wrench, before_parent: Triple
+    ) -> tuple[Wrench, Triple]:
+        """Wrench on the parent of body i, and its moments before its own turn, with what body i needs added."""
+        bodies, q, state = self.bodies, self.q, self.states[i]
+        (f, m), (force, moment) = wrench, at_parent
+        X, P, along = bodies.X[i].tolist(), bodies.P[i].tolist(), bodies.shift(i)
         if bodies.turns(i):
             s, c = sin(q[i] + bodies.offsets[i]), cos(q[i] + bodies.offsets[i])
             f = turned(s, c, f)
             # With `summed` the angle of the whole pair: moments skip the frame between.
-            m = turned(states[i].sine, states[i].cosine, m)
-            m = [m[0] + before[i][0], m[1] + before[i][1], m[2]]
+            m = turned(state.sine, state.cosine, m)
+            m = [m[0] + before[0], m[1] + before[1], m[2]]
         if along:
             P = [P[k] + X[k][2] * (q[i] * along) for k in range(3)]
         f = forth(X, f)
-        forces[parent] = plus(forces[parent], f)
+        force = plus(force, f)
         lever = cross(P, f)
-        if i in summed:
+        if i in self.summed:
             # In the frame before the parent's turn: added there once the parent's own moments are turned.
-            before[parent] = [before[parent][0] + m[0], before[parent][1] + m[1]]
-            moments[parent] = [
-                moments[parent][0] + lever[0],
-                moments[parent][1] + lever[1],
-                moments[parent][2] + (m[2] + lever[2]),
-            ]
-        else:
-            moments[parent] = plus(moments[parent], plus(forth(X, m), lever))
-    return torques
+            before_parent = [before_parent[0] + m[0], before_parent[1] + m[1]]
+            return (force, [moment[0] + lever[0], moment[1] + lever[1], moment[2] + (m[2] + lever[2])]), before_parent
+        return (force, plus(moment, plus(forth(X, m), lever))), before_parent

@@ -13,6 +13,7 @@ from tauform.arrays import AnyArray, Array
 from tauform.closedform.base.parameters import base_parameters
 from tauform.codegen.minimal.bodies import Bodies
 from tauform.codegen.minimal.equivalence import null_vectors
+from tauform.codegen.minimal.search import FrameSearch
 from tauform.codegen.minimal.straighten import straightened
 from tauform.description.inertia import LINK_PARAMETERS, parameter_transform
 from tauform.description.joint import Frame
@@ -55,9 +56,9 @@ class Problem:
     frames: tuple[Frame, ...] = ()
 
     @cached_property
-    def null(self) -> Array:
-        """Changes of the bodies' parameters that no torque shows, for searches of all functions and algorithms."""
-        return null_vectors(self.bodies)
+    def search(self) -> FrameSearch:
+        """Where searches of all functions and algorithms start."""
+        return FrameSearch(self.bodies, null_vectors(self.bodies))
 
 
 def problem_of(

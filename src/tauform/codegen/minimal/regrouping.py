@@ -7,6 +7,7 @@ dictionaries from place to number. A search regroups hundreds of times, and dens
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,17 +23,40 @@ ROUNDING = 1e-14
 WEAKEST_PIVOT = 5e-3
 
 
+class _Step(NamedTuple):
+    """Elimination of one place: the vector, and of each row what it becomes, which places it loses and gains."""
+
+    vector: Row
+    changes: list[tuple[int, Row, tuple[int, ...], tuple[int, ...]]]
+
+
+class Eliminations(NamedTuple):
+    """Eliminations so far, by place and the identity of rows; and the rows that they start from, by content."""
+
+    made: dict[tuple[int, ...], _Step | None]
+    rows: dict[tuple[object, ...], Row]
+
+
 class Freedom:
     """Changes of the parameters that no torque can show.
 
     Args:
         null: (k, 11 n) null vectors, from `null_vectors`.
+        done: eliminations so far; frames that share vectors share them.
     """
 
-    def __init__(self, null: Array) -> None:
-        self._rows: list[Row] = [{int(k): float(row[k]) for k in np.flatnonzero(row)} for row in null]
+    def __init__(self, null: Array, done: Eliminations | None = None) -> None:
+        self._rows: list[Row] = [{} for _ in null]
+        # Place -> rows that hold it, so that an elimination touches those alone.
+        self._readers: dict[int, set[int]] = {}
+        held = np.nonzero(null)
+        for k, place, number in zip(*(part.tolist() for part in (*held, null[held])), strict=True):
+            self._rows[k][place] = number
+            self._readers.setdefault(place, set()).add(k)
         # A vector's size is fixed at the start: shares stay comparable while rows shrink.
         self._sizes = [max(map(abs, row.values())) for row in self._rows]
+        self.done = Eliminations({}, {}) if done is None else done
+        self._rows = [self.done.rows.setdefault((k, *row.items()), row) for k, row in enumerate(self._rows)]
         self._pivots: dict[tuple[int, ...], list[tuple[int, Row]]] = {}
 
     def regrouped(self, parameters: Array, order: Sequence[int]) -> Array:
@@ -57,33 +81,45 @@ class Freedom:
 
     def _eliminated(self, order: Sequence[int]) -> Iterator[tuple[int, Row]]:
         """Places that can vanish, each with the vector that takes it away, scaled to one there; in order."""
-        rows, sizes = [row.copy() for row in self._rows], self._sizes
-        # Place -> rows that hold it, so that an elimination touches those alone.
-        readers: dict[int, set[int]] = {}
-        for k, row in enumerate(rows):
-            for place in row:
-                readers.setdefault(place, set()).add(k)
+        rows, readers = self._rows.copy(), {place: held.copy() for place, held in self._readers.items()}
         for place in order:
             among = sorted(readers.get(place, ()))
-            if not among:
+            step = self._step(place, among, rows) if among else None
+            if step is None:
                 continue
-            shares = [abs(rows[k][place]) / sizes[k] for k in among]
-            # Nearly equal shares count as equal: rounding of another machine must not choose another pivot.
-            least = (1 - MAX_TIE_DIFFERENCE) * max(shares)
-            pivot = next(k for k, share in zip(among, shares, strict=True) if share >= least)
-            if abs(rows[pivot][place]) <= WEAKEST_PIVOT * sizes[pivot]:
-                continue
-            scale = rows[pivot][place]
-            vector = {k: number / scale for k, number in rows[pivot].items()}
-            for k in among:
-                changed = {} if k == pivot else _without(rows[k], place, vector, ROUNDING * sizes[k])
-                # The index of readers follows the rows.
-                for gone in rows[k].keys() - changed.keys():
-                    readers[gone].discard(k)
-                for new in changed.keys() - rows[k].keys():
-                    readers.setdefault(new, set()).add(k)
+            for k, changed, gone, new in step.changes:
                 rows[k] = changed
-            yield place, vector
+                # The index of readers follows the rows.
+                for other in gone:
+                    readers[other].discard(k)
+                for other in new:
+                    readers.setdefault(other, set()).add(k)
+            yield place, step.vector
+
+    def _step(self, place: int, among: list[int], rows: list[Row]) -> _Step | None:
+        """The elimination of a place from the rows that hold it; orders that differ in one place share most of them."""
+        # Rows are never changed and kept by the steps that made them: the same object has the same numbers.
+        key, made = (place, *[id(rows[k]) for k in among]), self.done.made
+        if key not in made:
+            made[key] = self._made_step(place, among, rows)
+        return made[key]
+
+    def _made_step(self, place: int, among: list[int], rows: list[Row]) -> _Step | None:
+        sizes = self._sizes
+        shares = [abs(rows[k][place]) / sizes[k] for k in among]
+        # Nearly equal shares count as equal: rounding of another machine must not choose another pivot.
+        least = (1 - MAX_TIE_DIFFERENCE) * max(shares)
+        pivot = next(k for k, share in zip(among, shares, strict=True) if share >= least)
+        scale = rows[pivot][place]
+        if abs(scale) <= WEAKEST_PIVOT * sizes[pivot]:
+            return None
+        vector = {k: number / scale for k, number in rows[pivot].items()}
+        changes = []
+        for k in among:
+            changed = {} if k == pivot else _without(rows[k], place, vector, ROUNDING * sizes[k])
+            gone, new = rows[k].keys() - changed.keys(), changed.keys() - rows[k].keys()
+            changes.append((k, changed, tuple(gone), tuple(new)))
+        return _Step(vector, changes)
 
 
 def _without(row: Row, place: int, vector: Row, smallest: float) -> Row:

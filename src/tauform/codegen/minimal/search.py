@@ -48,7 +48,7 @@ _MIN_CANDIDATES = 8
 # A length this much shorter than the longest is no unit to measure the robot in: numbers would grow out of scale.
 SHORTEST_UNIT = 1e-3
 
-Cost = Callable[["Choice", Bodies], int]
+Cost = tuple[int, int]  # multiplications, additions
 
 
 @dataclass(frozen=True)
@@ -77,13 +77,14 @@ class FrameSearch:
     Attributes:
         null: null vectors of the bodies, from `null_vectors`.
         any_unit, sums_angles: whether the algorithm at hand can use those moves.
+        prepared: bodies and freedom of shifts so far; a search with other moves may share them.
     """
 
     bodies: Bodies
     null: Array
     any_unit: bool = True
     sums_angles: bool = True
-    _prepared: dict[tuple[float, ...], tuple[Bodies, Freedom]] = field(default_factory=dict)
+    prepared: dict[tuple[float, ...], tuple[Bodies, Freedom]] = field(default_factory=dict)
 
     def start(self) -> Choice:
         """Choice without moved frames or turned links, parameters regrouped from the tip to the base."""
@@ -140,13 +141,14 @@ class FrameSearch:
             yield replace(choice, order=(place, *(other for other in choice.order if other != place)))
 
     def _shifted(self, shifts: tuple[float, ...]) -> tuple[Bodies, Freedom]:
-        if shifts not in self._prepared:
+        if shifts not in self.prepared:
             bodies = self.bodies
             for i, shift in enumerate(shifts):
                 bodies = shifted(bodies, i, shift) if shift else bodies
             null = shifted_null_vectors(self.null, bodies, shifts) if any(shifts) else self.null
-            self._prepared[shifts] = bodies, Freedom(null)
-        return self._prepared[shifts]
+            shared = next((freedom.done for _, freedom in self.prepared.values()), None)
+            self.prepared[shifts] = bodies, Freedom(null, shared)
+        return self.prepared[shifts]
 
     def _shift_options(self, i: int) -> list[float]:
         """Shifts to try: none; to where the joint's own offset vanishes; to where a child's does."""
@@ -171,24 +173,37 @@ class FrameSearch:
         ]
 
 
-def cheapest(search: FrameSearch, cost: Cost, budget: int = 400) -> tuple[Choice, Bodies]:
+@dataclass
+class Prices:
+    """What candidates cost. Of the moves a third ends in bodies that were there before, which are not traced again."""
+
+    trace: Callable[[Choice, Bodies], Cost]
+    _known: dict[tuple[object, ...], Cost] = field(default_factory=dict)
+
+    def of(self, choice: Choice, bodies: Bodies) -> Cost:
+        """Operations of a candidate."""
+        content = _content(choice, bodies)
+        if content not in self._known:
+            self._known[content] = self.trace(choice, bodies)
+        return self._known[content]
+
+    def know(self, choice: Choice, bodies: Bodies, cost: Cost) -> None:
+        """Take over what a candidate costs."""
+        self._known[_content(choice, bodies)] = cost
+
+
+def _content(choice: Choice, bodies: Bodies) -> tuple[object, ...]:
+    # Bit for bit: moves that cancel are not traced twice.
+    return choice.turned, choice.summed, bodies.unit, *map(np.ndarray.tobytes, bodies.arrays)
+
+
+def cheapest(search: FrameSearch, prices: Prices, budget: int = 400) -> tuple[Choice, Bodies]:
     """Descend from the start to a choice that no neighbour beats, within a budget of candidates.
 
-    The budget shrinks as programs grow, so that the search takes about a second for any robot. Of the moves a third
-    ends in bodies that were there before, which are not traced again.
+    The budget shrinks as programs grow, so that the search takes about a second for any robot.
     """
-    prices: dict[tuple[object, ...], int] = {}
-
-    def price_of(choice: Choice) -> int:
-        bodies = search.candidate(choice)
-        # By contents, bit for bit: moves that cancel are not traced twice.
-        content = (choice.turned, choice.summed, bodies.unit, *map(np.ndarray.tobytes, bodies.arrays))
-        if content not in prices:
-            prices[content] = cost(choice, bodies)
-        return prices[content]
-
     best = search.start()
-    lowest = price_of(best)
+    lowest = sum(prices.of(best, search.candidate(best)))
     # In operations, not seconds: a slower machine must find the same program.
     budget = min(budget, max(_MIN_CANDIDATES, _EFFORT // (lowest + _OVERHEAD * search.bodies.n)))
     improved = True
@@ -196,7 +211,7 @@ def cheapest(search: FrameSearch, cost: Cost, budget: int = 400) -> tuple[Choice
         improved = False
         for choice in search.neighbours(best):
             budget -= 1
-            price = price_of(choice)
+            price = sum(prices.of(choice, search.candidate(choice)))
             # First improvement: the neighbours of the better choice are tried at once.
             if price < lowest:
                 best, lowest, improved = choice, price, True

@@ -30,10 +30,13 @@ class Steps:
 
     All candidates take the same number of steps. Work between two steps is the same for all; what depends on the
     candidate is done in steps, or after the last.
+
+    Args:
+        only_counted: no program is made of the graph: steps may be in whatever order shares most of them.
     """
 
-    def __init__(self, graph: Graph) -> None:
-        self.graph = graph
+    def __init__(self, graph: Graph, only_counted: bool = False) -> None:
+        self.graph, self.only_counted = graph, only_counted
         self._done: list[_Step] = []
         self._repeated = 0
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ from tauform.codegen.minimal.steps import Steps, content
 from tauform.codegen.minimal.vectors import Triple
 from tauform.codegen.program.graph import Graph, Scalar, references
 from tauform.codegen.program.program import Op
-from tauform.codegen.program.schedule import reachable
+from tauform.codegen.program.schedule import needed, reachable
 from tauform.description.drives.groups import JointState
 from tauform.description.loops.closure import GeneralClosure, LoopState
 from tauform.description.robot import Robot
@@ -230,7 +230,7 @@ class Graphs:
         """Steps of the candidates with these frames so far; the oldest of many are forgotten."""
         frames = choice.shifts, choice.summed, choice.unit
         # pop and insert again: the order of the dictionary is that of use.
-        steps = self._steps.pop(frames, None) or Steps(Graph(MAX_NODES))
+        steps = self._steps.pop(frames, None) or Steps(Graph(MAX_NODES), only_counted=True)
         self._steps[frames] = steps  # the latest stand last
         if len(self._steps) > MOST_GRAPHS:
             del self._steps[next(iter(self._steps))]
@@ -273,19 +273,28 @@ def operations(graph: Graph, outputs: Outputs) -> tuple[int, int]:
     flat = [value for array in outputs.values() for value in np.asarray(array, dtype=object).ravel().tolist()]
     # Only what the results need is counted: everything else is dead code.
     results = references(graph, flat)
-    live = state_dependent(graph, results)
-    ops = Counter([graph.nodes[node - 1][0] for node in live])
+    if _has_shared(graph):
+        live = state_dependent(graph, results)
+        ops = [graph.nodes[node - 1][0] for node in live]
+    else:
+        live = None
+        ops = [key[0] for key in compress(graph.nodes, needed(graph, results))]
     # A result that is the negative of a node costs one operation more.
-    negated = len({r for r in results if r < 0 and -r in live})
-    return ops[Op.MULTIPLY] + ops[Op.DIVIDE], ops[Op.ADD] + ops[Op.SUBTRACT] + negated
+    negated = len({r for r in results if r < 0 and (live is None or -r in live)})
+    n_products, n_sums = ops.count(Op.MULTIPLY) + ops.count(Op.DIVIDE), ops.count(Op.ADD) + ops.count(Op.SUBTRACT)
+    return n_products, n_sums + negated
+
+
+def _has_shared(graph: Graph) -> bool:
+    return any(port.shared and port.size for port in graph.inputs)
 
 
 def state_dependent(graph: Graph, results: Sequence[int]) -> set[int]:
     """Nodes behind the results that read an input which is not shared."""
-    if not any(port.shared and port.size for port in graph.inputs):
-        return reachable(graph, results)
+    if not _has_shared(graph):
+        return set(reachable(graph, results))
     dependent: set[int] = set()
-    for node in sorted(reachable(graph, results)):
+    for node in reachable(graph, results):
         key = graph.nodes[node - 1]
         # An input of the state; shared ones are parameters.
         own = key[0] is Op.INPUT and not graph.inputs[key[1]].shared

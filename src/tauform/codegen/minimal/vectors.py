@@ -26,12 +26,16 @@ def cos(x: Any) -> Any:
 
 def dot(a: Triple, b: Triple) -> Any:
     """a . b; entries of a that are the number zero are left out."""
-    # The graph adds to the number zero without an operation.
-    total: Any = 0.0
+    total: Any = None
     for x, y in zip(a, b, strict=True):
-        if not (type(x) is float and x == 0.0):
-            total = total + x * y
-    return total
+        if type(x) is not float:
+            term = x * y
+        elif x:
+            term = y * x  # a scalar first: a number would only hand the product over to it
+        else:
+            continue
+        total = term if total is None else total + term
+    return 0.0 if total is None else total
 
 
 def plus(a: Triple, b: Triple) -> Triple:

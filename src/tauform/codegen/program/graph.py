@@ -43,37 +43,32 @@ class Graph:
     def __init__(self, most_nodes: int | None = None) -> None:
         self.most_nodes = math.inf if most_nodes is None else most_nodes
         self.nodes: list[Key] = []
-        self._numbers: list[float | None] = []  # of the nodes that are constants, for every operation asks
         self._index: dict[Key, int] = {}
-        # searches make millions of sums and products: a constant and a pair are found without making a key first
+        # Values of constants, by both signs of their references, for every operation asks; and back.
+        self._numbers: dict[int, float] = {}
         self._constants: dict[float, int] = {}
-        self._products: dict[tuple[int, int], int] = {}
-        self._sums: dict[tuple[int, int], int] = {}
         self.inputs: list[Port] = []
 
     def node(self, key: Key) -> int:
         """Reference to the node of this key, made if it is new; sums and products are made by `add` and `multiply`."""
         # Hash-consing: a node with the same operation and operands exists already, or never.
-        found = self._index.get(key)
-        if found is None:
-            found = self._index[key] = self._new(key, key[1] if key[0] is _CONSTANT else None)
+        following = len(self.nodes) + 1
+        found = self._index.setdefault(key, following)
+        if found == following:
+            if found > self.most_nodes:
+                raise GraphTooLargeError(f"more than {self.most_nodes} values")
+            self.nodes.append(key)
         return found
-
-    def _new(self, key: Key, number: float | None = None) -> int:
-        if len(self.nodes) >= self.most_nodes:
-            raise GraphTooLargeError(f"more than {self.most_nodes} values")
-        self.nodes.append(key)
-        self._numbers.append(number)
-        return len(self.nodes)
 
     def shrink(self, n_nodes: int, n_inputs: int) -> None:
         """Forget all but the first nodes and inputs; no reference to the others may be used any more."""
-        del self.nodes[n_nodes:], self._numbers[n_nodes:], self.inputs[n_inputs:]
-        indices: tuple[dict[Any, int], ...] = self._index, self._constants, self._products, self._sums
-        for found in indices:
-            # entries are in the order of their making, the latest last
-            while found and found[next(reversed(found))] > n_nodes:
-                found.popitem()
+        del self.nodes[n_nodes:], self.inputs[n_inputs:]
+        # Entries are in the order of their making, the latest last.
+        for _ in range(len(self._index) - n_nodes):
+            self._index.popitem()
+        while self._constants and self._constants[next(reversed(self._constants))] > n_nodes:
+            _, gone = self._constants.popitem()
+            del self._numbers[gone], self._numbers[-gone]
 
     def input(
         self, name: str, *shape: int, shared: bool = False, ranges: tuple[tuple[float, float], ...] = ()
@@ -88,71 +83,73 @@ class Graph:
     def constant(self, number: float) -> int:
         """Reference to a constant; its sign goes to the reference."""
         # 2 and -2 are one node: a minus costs nothing in a reference.
-        size = abs(number)
-        found = self._constants.get(size)
-        if found is None:
-            found = self._constants[size] = self.node((_CONSTANT, float(size)))
+        found = self._constants.get(abs(number)) or self._new_constant(float(abs(number)))
         return -found if number < 0 else found
+
+    def _new_constant(self, size: float) -> int:
+        found = self._constants[size] = self.node((_CONSTANT, size))
+        self._numbers[found], self._numbers[-found] = size, -size
+        return found
 
     def number(self, reference: int) -> float | None:
         """The value if the reference is a constant, else None."""
-        number = self._numbers[abs(reference) - 1]
-        return number if reference > 0 or number is None else -number
+        return self._numbers.get(reference)
 
     def add(self, a: int, b: int) -> int:
         """a + b."""
-        x, y = self._numbers[abs(a) - 1], self._numbers[abs(b) - 1]
         # First the case of nearly every call, for searches make millions of sums.
-        if x is None and y is None and a != -b:
-            return self._sum(a, b)
+        numbers = self._numbers
+        if a not in numbers and b not in numbers:
+            return self._sum(a, b) if a != -b else self.constant(0.0)
+        x, y = numbers.get(a), numbers.get(b)
         if x is not None and y is not None:
-            return self.constant((x if a > 0 else -x) + (y if b > 0 else -y))
+            return self.constant(x + y)
         # Exact in floating point too: x - x and x + 0 leave nothing to round.
-        if x == 0 or a == -b:
-            return b if x == 0 else self.constant(0.0)
-        return a if y == 0 else self._sum(a, b)
+        if x == 0 or y == 0:
+            return b if x == 0 else a
+        return self._sum(a, b)
 
     def _sum(self, a: int, b: int) -> int:
-        """Node of a sum. Pairs are told apart by signs: (a, b) is a + b, (a, -b) is a - b, a before b."""
         # One order for both: a + b and b + a are one node, and -(a + b) is its negative.
         if abs(a) > abs(b):
             a, b = b, a
-        pair = (a, b) if a > 0 else (-a, -b)
-        found = self._sums.get(pair)
-        if found is None:
-            first, second = pair
-            key = (_ADD, first, second) if second > 0 else (_SUBTRACT, first, -second)
-            found = self._sums[pair] = self._new(key)
-        return found if a > 0 else -found
+        if a > 0:
+            return self.node((_ADD, a, b) if b > 0 else (_SUBTRACT, a, -b))
+        return -self.node((_ADD, -a, -b) if b < 0 else (_SUBTRACT, -a, b))
 
     def multiply(self, a: int, b: int) -> int:
         """a b."""
+        numbers = self._numbers
+        if b in numbers:
+            return self.scaled(a, numbers[b])
+        if a in numbers:
+            return self.scaled(b, numbers[a])
         # Signs of factors go to the product's reference.
-        sign = 1 if (a > 0) == (b > 0) else -1
+        positive = (a > 0) == (b > 0)
         a, b = abs(a), abs(b)
-        x, y = self._numbers[a - 1], self._numbers[b - 1]
-        if x is None and y is None:
-            return sign * self._product((a, b) if a < b else (b, a))
-        if x is not None and y is not None:
-            return sign * self.constant(x * y)
-        if x is not None:
-            a, b, x, y = b, a, y, x
-        # As if no value were infinite: programs of robots have none.
-        if y == 0:
-            return self.constant(0.0)
-        if y == 1:
-            return sign * a
-        # Two constants in a row become one product: y (x a) = (y x) a.
-        inner = self.nodes[a - 1]
-        if inner[0] is _MULTIPLY and (inside := self.number(inner[1])) is not None:
-            return sign * self.multiply(inner[2], self.constant(y * inside))  # type: ignore[operator]  # y is a number
-        return sign * self._product((b, a))  # constant first
+        product = self.node((_MULTIPLY, a, b) if a < b else (_MULTIPLY, b, a))
+        return product if positive else -product
 
-    def _product(self, pair: tuple[int, int]) -> int:
-        found = self._products.get(pair)
-        if found is None:
-            found = self._products[pair] = self._new((_MULTIPLY, *pair))
-        return found
+    def scaled(self, a: int, factor: float) -> int:
+        """a times a number."""
+        numbers, size = self._numbers, abs(factor)
+        constant = self._constants.get(size) or self._new_constant(float(size))
+        # As if no value were infinite: programs of robots have none.
+        if size == 0:
+            return constant
+        if factor < 0:
+            a = -a
+        if a in numbers:
+            return self.constant(numbers[a] * size)
+        if size == 1:
+            return a
+        inner = self.nodes[abs(a) - 1]
+        # Two constants in a row become one product: y (x a) = (y x) a.
+        if inner[0] is _MULTIPLY and inner[1] in numbers:
+            product = self.scaled(inner[2], size * numbers[inner[1]])
+        else:
+            product = self.node((_MULTIPLY, constant, abs(a)))  # constant first
+        return product if a > 0 else -product
 
     def divide(self, a: int, b: int) -> int:
         """a / b."""
@@ -162,7 +159,7 @@ class Graph:
             return a
         # A constant divisor becomes a factor: products are several times cheaper than divisions.
         if y is not None:
-            return self.multiply(a, self.constant(1 / y))
+            return self.scaled(a, 1 / y)
         # one reciprocal serves every division by b
         reciprocal = self.node((Op.DIVIDE, self.constant(1.0), abs(b)))
         return self.multiply(a, reciprocal if b > 0 else -reciprocal)
@@ -253,37 +250,35 @@ class Scalar:
     # Beside an array each operator steps back: NumPy then applies it entry by entry.
 
     def __add__(self, other: Any) -> Any:
-        graph = self.graph
-        if type(other) is Scalar:
+        graph, kind = self.graph, type(other)
+        if kind is Scalar:
             return Scalar(graph, graph.add(self.reference, other.reference))
-        if type(other) is float:
-            return Scalar(graph, graph.add(self.reference, graph.constant(other))) if other != 0.0 else self
+        if kind is float or kind is int:
+            return Scalar(graph, graph.add(self.reference, graph.constant(other))) if other else self
         if isinstance(other, _STEPS_BACK):
             return NotImplemented
-        return Scalar(graph, graph.add(self.reference, self._other(other)))
+        return Scalar(graph, graph.add(self.reference, graph.constant(float(other))))
 
     __radd__ = __add__
 
     def __sub__(self, other: Any) -> Any:
-        graph = self.graph
-        if type(other) is Scalar:
+        graph, kind = self.graph, type(other)
+        if kind is Scalar:
             return Scalar(graph, graph.add(self.reference, -other.reference))
-        if isinstance(other, _STEPS_BACK):
-            return NotImplemented
-        return Scalar(graph, graph.add(self.reference, -self._other(other)))
+        return self + -other if not isinstance(other, _STEPS_BACK) else NotImplemented
 
     def __rsub__(self, other: Any) -> Scalar:
         return self._wrap(self.graph.add(self._other(other), -self.reference))
 
     def __mul__(self, other: Any) -> Any:
-        graph = self.graph
-        if type(other) is Scalar:
+        graph, kind = self.graph, type(other)
+        if kind is Scalar:
             return Scalar(graph, graph.multiply(self.reference, other.reference))
-        if type(other) is float:
-            return Scalar(graph, graph.multiply(self.reference, graph.constant(other))) if other != 1.0 else self
+        if kind is float or kind is int:
+            return Scalar(graph, graph.scaled(self.reference, other)) if other != 1 else self
         if isinstance(other, _STEPS_BACK):
             return NotImplemented
-        return Scalar(graph, graph.multiply(self.reference, self._other(other)))
+        return Scalar(graph, graph.scaled(self.reference, float(other)))
 
     __rmul__ = __mul__
 

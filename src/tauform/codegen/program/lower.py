@@ -23,7 +23,7 @@ def lower(graph: Graph, name: str, outputs: Mapping[str, Any], **about: Any) -> 
 
 def draft(graph: Graph, name: str, outputs: Mapping[str, Any], **about: Any) -> Program:
     """The same operations in the order in which they were written: for a program on the way to another one."""
-    return _lowered(graph, name, outputs, lambda graph, results: sorted(reachable(graph, results)), about)
+    return _lowered(graph, name, outputs, reachable, about)
 
 
 def _lowered(

@@ -7,11 +7,12 @@ made just before its first use. Constants and inputs are free and stand right be
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import compress, count
 
 from tauform.codegen.program.graph import Graph
 from tauform.codegen.program.program import FREE, Op
 
-_ADD, _MULTIPLY = Op.ADD, Op.MULTIPLY
+_ADD, _SUBTRACT, _MULTIPLY = Op.ADD, Op.SUBTRACT, Op.MULTIPLY
 
 
 def ordered(graph: Graph, results: Sequence[int]) -> list[int]:
@@ -41,27 +42,32 @@ def ordered(graph: Graph, results: Sequence[int]) -> list[int]:
 def _registers_needed(graph: Graph, results: Sequence[int]) -> dict[int, int]:
     """Sethi-Ullman number of each node, as if the graph were a tree."""
     need: dict[int, int] = {}
-    # Nodes are numbered after their operands, so ascending order is bottom up.
-    for node in sorted(reachable(graph, results)):
+    # Operands first: bottom up.
+    for node in reachable(graph, results):
         counts = sorted((need[abs(a)] for a in graph.operands(node)), reverse=True)
         # While the k-th operand is computed, k earlier ones wait in registers.
         need[node] = max([1, *(count + k for k, count in enumerate(counts))])
     return need
 
 
-def reachable(graph: Graph, results: Sequence[int]) -> set[int]:
-    """Nodes that the results depend on, themselves included."""
-    nodes, latest = graph.nodes, max(map(abs, results), default=0)
-    needed = bytearray(latest + 1)
+def reachable(graph: Graph, results: Sequence[int]) -> list[int]:
+    """Nodes that the results depend on, themselves included; ascending, so that operands come first."""
+    return list(compress(count(1), needed(graph, results)))
+
+
+def needed(graph: Graph, results: Sequence[int]) -> bytearray:
+    """Of each node up to the latest result, whether the results depend on it."""
+    latest = max(map(abs, results), default=0)
+    found = bytearray(latest + 1)
     for result in results:
-        needed[abs(result)] = 1
+        found[abs(result)] = 1
     # nodes are numbered after their operands: downwards, all that need a node come before it
-    for node in range(latest, 0, -1):
-        if needed[node]:
-            key = nodes[node - 1]
-            if key[0] is _MULTIPLY or key[0] is _ADD:  # most are, and have no signs
-                needed[key[1]] = needed[key[2]] = 1
-            elif key[0] not in FREE:
+    for node, key in zip(range(latest, 0, -1), reversed(graph.nodes[:latest]), strict=True):
+        if found[node]:
+            op = key[0]
+            if op is _MULTIPLY or op is _ADD or op is _SUBTRACT:  # most are, and have no signs
+                found[key[1]] = found[key[2]] = 1
+            elif op not in FREE:
                 for operand in key[1:]:
-                    needed[abs(operand)] = 1
-    return {node for node, found in enumerate(needed) if found}
+                    found[abs(operand)] = 1
+    return found[1:]

@@ -23,10 +23,11 @@ from tauform.rigidbody.sweeps.spatial import (
     rotate,
     rotated_tensor,
     shifted_inertia,
+    stacked,
 )
 
 # Place of entry (i, j) of a tensor among the last six of the ten parameters.
-_ENTRY = np.array([[0, 1, 3], [1, 2, 4], [3, 4, 5]])
+_ENTRY = ((0, 1, 3), (1, 2, 4), (3, 4, 5))
 _X, _Z = 0, 2
 
 
@@ -37,30 +38,35 @@ class Screw(NamedTuple):
     cosine: AnyArray
     sine: AnyArray
     p: AnyArray | None
+    turns: bool = True  # False where sine and cosine are the numbers 0 and 1
 
     def rotate(self, v: AnyArray) -> AnyArray:
         """R v of (3, ..., N)."""
+        if not self.turns:
+            return v
         b, c = (self.axis + 1) % 3, (self.axis + 2) % 3
         turned: list[Any] = [None] * 3
         turned[self.axis] = v[self.axis]
         turned[b] = self.cosine * v[b] - self.sine * v[c]
         turned[c] = self.sine * v[b] + self.cosine * v[c]
-        return np.stack(np.broadcast_arrays(*turned))
+        return stacked(turned)
 
     def rotated_tensor(self, six: AnyArray) -> list[AnyArray]:
         """The six entries of R I R^T."""
         a, b, c = self.axis, (self.axis + 1) % 3, (self.axis + 2) % 3
         turned = list(six)
+        if not self.turns:
+            return turned
         # Entries beside the axis turn as a vector does.
-        beside = six[_ENTRY[a, b]], six[_ENTRY[a, c]]
-        turned[_ENTRY[a, b]] = self.cosine * beside[0] - self.sine * beside[1]
-        turned[_ENTRY[a, c]] = self.sine * beside[0] + self.cosine * beside[1]
+        beside = six[_ENTRY[a][b]], six[_ENTRY[a][c]]
+        turned[_ENTRY[a][b]] = self.cosine * beside[0] - self.sine * beside[1]
+        turned[_ENTRY[a][c]] = self.sine * beside[0] + self.cosine * beside[1]
         # With u = s (Ibb - Icc) + 2 c Ibc the others are Ibb - s u, Icc + s u and c u - Ibc.
-        Ibb, Icc, Ibc = six[_ENTRY[b, b]], six[_ENTRY[c, c]], six[_ENTRY[b, c]]
+        Ibb, Icc, Ibc = six[_ENTRY[b][b]], six[_ENTRY[c][c]], six[_ENTRY[b][c]]
         u = self.sine * (Ibb - Icc) + self.cosine * (Ibc + Ibc)
         moved = self.sine * u
-        turned[_ENTRY[b, b]], turned[_ENTRY[c, c]] = Ibb - moved, Icc + moved
-        turned[_ENTRY[b, c]] = self.cosine * u - Ibc
+        turned[_ENTRY[b][b]], turned[_ENTRY[c][c]] = Ibb - moved, Icc + moved
+        turned[_ENTRY[b][c]] = self.cosine * u - Ibc
         return turned
 
 
@@ -77,7 +83,7 @@ def steps_to_parent(tree: Tree, i: int, q: AnyArray) -> tuple[Step, ...]:
     own = Transform(*tree.types[i].placed(np.eye(3, dtype=int)[..., None], np.zeros((3, 1), dtype=int), q))
     _, along = tree.types[i].screw
     joint = Screw(_Z, own.R[0, 0], own.R[1, 0], own.p if along else None)
-    return joint, Screw(_X, R[1, 1], R[2, 1], p)
+    return joint, Screw(_X, R[1, 1], R[2, 1], p, not _are_numbers((R[1, 1, 0], R[2, 1, 0]), (1, 0)))
 
 
 def wrenches_to_parent(steps: tuple[Step, ...], wrenches: AnyArray) -> AnyArray:
@@ -95,10 +101,7 @@ def inertia_by_steps(steps: tuple[Step, ...], ten: AnyArray) -> AnyArray:
             Rh, tensor = step.rotate(ten[1:4]), step.rotated_tensor(ten[4:])
         else:
             Rh, tensor = rotate(step.R, ten[1:4]), rotated_tensor(step.R, ten[4:])
-        if step.p is None:
-            ten = np.stack(np.broadcast_arrays(ten[0], *Rh, *tensor))
-        else:
-            ten = shifted_inertia(step.p, ten[0], Rh, tensor)
+        ten = stacked([ten[0], *Rh, *tensor]) if step.p is None else shifted_inertia(step.p, ten[0], Rh, tensor)
     return ten
 
 
@@ -108,5 +111,8 @@ def _rotated(step: Step, v: AnyArray) -> AnyArray:
 
 def _turns_about_x(R: AnyArray) -> bool:
     """Whether a rotation has the zeros of a turn about x, as numbers: symbols are never taken for zeros."""
-    entries = [R[0, 0], R[0, 1], R[0, 2], R[1, 0], R[2, 0]]
-    return all(isinstance(x, Real) and x == wanted for x, wanted in zip(entries, (1, 0, 0, 0, 0), strict=True))
+    return _are_numbers((R[0, 0], R[0, 1], R[0, 2], R[1, 0], R[2, 0]), (1, 0, 0, 0, 0))
+
+
+def _are_numbers(entries: tuple[Any, ...], numbers: tuple[int, ...]) -> bool:
+    return all(isinstance(x, Real) and x == wanted for x, wanted in zip(entries, numbers, strict=True))

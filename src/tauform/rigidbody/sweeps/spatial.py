@@ -47,6 +47,15 @@ def cross(a: AnyArray, b: AnyArray) -> AnyArray:
     return product
 
 
+def stacked(parts: Sequence[AnyArray]) -> AnyArray:
+    """Arrays that broadcast, one after the other along a new first dimension."""
+    shape = parts[0].shape
+    # Of equal shapes, as nearly always, without the calls of NumPy that cost more than the arithmetic of symbols.
+    if all(part.shape == shape for part in parts):
+        return np.array(parts)
+    return np.stack(np.broadcast_arrays(*parts))
+
+
 def rotate(R: AnyArray, v: AnyArray) -> AnyArray:
     """R v."""
     # No matmul: the batch stands last, and scalars may be symbols.
@@ -88,7 +97,7 @@ def inertia_times(ten: AnyArray, twist: AnyArray) -> AnyArray:
     m, h = ten[0], ten[1:4]
     w, v = twist[ANGULAR], twist[LINEAR]
     xx, xy, yy, xz, yz, zz = ten[4:]
-    moment = np.stack(
+    moment = np.array(
         [
             xx * w[0] + xy * w[1] + xz * w[2],
             xy * w[0] + yy * w[1] + yz * w[2],
@@ -114,7 +123,7 @@ def shifted_inertia(p: AnyArray, m: AnyArray, Rh: AnyArray, tensor: Sequence[Any
     (xx, yy, zz), (xy, xz, yz) = (Rh + h) * p, (Rh[i] * p[j] + p[i] * h[j] for i, j in ((0, 1), (0, 2), (1, 2)))
     shift = [yy + zz, -xy, xx + zz, -xz, -yz, xx + yy]
     moved = [turned + part for turned, part in zip(tensor, shift, strict=True)]
-    return np.stack(np.broadcast_arrays(m, *h, *moved))
+    return stacked([m, *h, *moved])
 
 
 def rotated_tensor(R: AnyArray, six: AnyArray) -> list[AnyArray]:
