@@ -54,7 +54,8 @@ def _is_write(call: ast.Call, opened: frozenset[str]) -> bool:
         return _opens_to_write(call)
     is_document = name == "write" and any(keyword.arg == "xml_declaration" for keyword in call.keywords)
     if name in SAVERS or is_document or (name, owner) in {("save", "np"), ("save", "numpy")}:
-        return not (call.args and isinstance(call.args[0], ast.Name) and call.args[0].id in opened)
+        # `np.savez(file, ...)`, `pickle.dump(value, file)`
+        return not any(isinstance(given, ast.Name) and given.id in opened for given in call.args)
     # `write_text(path, ...)` alone is the one of tauform.files
     if name == "write_text" and isinstance(call.func, ast.Name):
         return False
@@ -108,6 +109,7 @@ def test_a_write_is_seen(statement: str) -> None:
     [
         "open(path)",
         "path.open('rb')",
+        "with fresh_file(path, Error) as file:\n    pickle.dump(value, file)",
         "path.open(encoding='utf-8')",
         "text.replace('a', 'b')",
         "write_text(path, text, Error)",

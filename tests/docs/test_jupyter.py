@@ -16,15 +16,15 @@ from typing import Any
 
 import pytest
 
-sync_api = pytest.importorskip("playwright.sync_api")
+from tools.browser import BROWSER, NO_BROWSER, chromium, watched
+
+pytest.importorskip("playwright.sync_api")
 pytest.importorskip("jupyterlab", reason="JupyterLab is not installed; make nightly installs it")
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "notebooks"
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-BROWSER = next((path for name in BROWSERS if (path := shutil.which(name))), None)
 TOKEN = "of-this-test"
 pytestmark = [
     pytest.mark.nightly,
-    pytest.mark.skipif(BROWSER is None, reason=f"no browser installed (looked for {', '.join(BROWSERS)})"),
+    pytest.mark.skipif(BROWSER is None, reason=NO_BROWSER),
 ]
 # A cell that is not run yet has no number, and one that runs a star.
 FINISHED = """() => {
@@ -61,13 +61,10 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.mark.parametrize(("name", "plots", "views"), [("robot_to_c", 2, 1), ("log_to_verdict", 4, 0)])
 def test_every_cell_runs_and_shows_what_it_makes(address: str, name: str, plots: int, views: int) -> None:
-    complaints: list[str] = []
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=BROWSER, args=["--no-sandbox", "--disable-dev-shm-usage"])
+    with chromium() as browser:
         page = browser.new_page(viewport={"width": 1366, "height": 6000})  # high, so that no cell is left undrawn
         page.set_default_timeout(180_000)
-        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
-        page.on("pageerror", lambda error: complaints.append(str(error)))
+        complaints = watched(page)
         # A workspace of its own: JupyterLab would open the other notebook again.
         page.goto(f"{address}/lab/workspaces/{name}/tree/{name}.ipynb?token={TOKEN}")
         page.wait_for_selector(".jp-CodeCell")
@@ -86,7 +83,6 @@ def test_every_cell_runs_and_shows_what_it_makes(address: str, name: str, plots:
         assert page.locator(".jp-OutputArea iframe").count() == views
         if views:
             check_view(page)
-        browser.close()
     assert complaints == []
 
 

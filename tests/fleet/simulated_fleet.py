@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import tauform as tf
+from tools.simulated_logs import simulated_log
 
 RATE = 50.0
 # What one unit's arm differs by from another's, relative.
@@ -27,14 +28,8 @@ def arm(seed: int, **faults: Any) -> tf.Robot:
 
 def samples(robot: tf.Robot, seed: int, seconds: float = 20.0, gain: float = 1.0, start: float = 0.0) -> Any:
     """(N, 5) table of t, q, tau."""
-    rng = np.random.default_rng(1000 + seed)
-    t, w = np.arange(0.0, seconds, 1 / RATE), 2 * np.pi * 0.12 * np.arange(1, 6)
-    a, b = rng.normal(size=(2, len(w), 2)) * (0.7 / np.arange(1, 6))[:, None]
-    sine, cosine = np.sin(np.outer(t, w)), np.cos(np.outer(t, w))
-    q, qd = sine @ a + cosine @ b, (cosine * w) @ a - (sine * w) @ b
-    tau = tf.inverse_dynamics(robot, q, qd, -(sine * w**2) @ a - (cosine * w**2) @ b)
-    tau = gain * (tau + NOISE * tau.std(axis=0) * rng.normal(size=tau.shape))
-    return np.column_stack([t + start, q, tau])
+    log = simulated_log(robot, 1000 + seed, seconds, RATE, frequency=0.12, noise=NOISE)
+    return np.column_stack([log.t + start, log.q, gain * log.tau])
 
 
 def write(path: Path, table: Any) -> Path:

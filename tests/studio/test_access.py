@@ -35,7 +35,7 @@ async def inside(scope: Any, receive: Any, send: Any) -> None:
 
 @pytest.fixture
 def guard() -> Guard:
-    return Guard(inside, TOKEN)
+    return Guard(inside, TOKEN, 1000)
 
 
 def opened(guard: Guard) -> str:
@@ -77,3 +77,10 @@ def test_other_pages_are_refused(guard: Guard) -> None:
         assert answer(guard, cookie=cookie, origin=origin)["status"] == 403
         assert answer(guard, kind="websocket", cookie=cookie, origin=origin)["status"] == "websocket.close"
     assert answer(guard, cookie=cookie, origin=f"http://{HOST}")["status"] == 200
+
+
+def test_a_request_that_brings_too_much_is_refused_unread(guard: Guard) -> None:
+    cookie = opened(guard)
+    lengths = {"1000": 200, "1001": 413, str(2 * 2**30): 413, "-1": 413, "x": 413}
+    for length, status in lengths.items():
+        assert answer(guard, cookie=cookie, **{"content-length": length})["status"] == status

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,7 @@ from tauform.studio.log_look import look_at_log
 from tauform.studio.project import Project, ProjectBusyError
 from tauform.studio.scene import stl
 from tauform.studio.work import read_logs
+from tools.simulated_logs import simulated_log, write_csv
 
 
 def test_edits_change_the_torques_as_they_should(tmp_path: Path) -> None:
@@ -54,7 +56,8 @@ def test_uploads_keep_their_names_and_not_their_paths(tmp_path: Path) -> None:
     project = Project(tmp_path)
     for name in ("../a.csv", "/etc/a.csv", "C:\\logs\\a.csv"):
         assert project.keep(name, b"1").parent == tmp_path
-    for name in ("", ".", "..", "a\0b", "x" * 300):
+    # "fits" is where fits are kept, which are read as Python objects
+    for name in ("", ".", "..", "a\0b", "x" * 300, "fits", "../fits"):
         with pytest.raises(RecordingError):
             project.keep(name, b"1")
 
@@ -173,7 +176,7 @@ def test_a_log_is_looked_at_before_it_is_identified(tmp_path: Path) -> None:
     assert look.guess == {"t": ["t"], "q": ["q1", "q2"], "qd": [], "tau": ["tau1", "tau2"]}
     rest = next(sentence for sentence in look.findings if sentence.startswith("at rest"))
     assert float(re.findall(r"joint2 (\d+) %", rest)[0]) == pytest.approx(50, abs=6)
-    assert set(look.plots) == {"signals", "spectra"}
+    assert list(look.plots) == ["signals", "delays", "spectra"]
     # a log of another robot: a sentence, its columns to be mapped by hand, no figure
     other = look_at_log(tf.load("kr6_r700"), path, {}, lambda words: None)
     assert other.plots == {}
@@ -188,3 +191,54 @@ def test_meshes_are_served_as_stl() -> None:
     row = np.frombuffer(data[84:132], dtype="<f4").reshape(4, 3)
     np.testing.assert_allclose(row[1:], np.eye(3))
     np.testing.assert_allclose(row[0], np.full(3, 1 / np.sqrt(3)), rtol=1e-6)
+
+
+MESH = """<mujoco><compiler meshdir="assets"/><asset><mesh name="link" file="link.stl"/></asset>
+<worldbody><body><joint type="hinge"/><geom type="mesh" mesh="link"/></body></worldbody></mujoco>"""
+ROBOT = """<robot name="x"><link name="base"/><link name="arm"><inertial><mass value="1"/>
+<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+<visual><geometry><mesh filename="{name}"/></geometry></visual></link>
+<joint name="j" type="continuous"><parent link="base"/><child link="arm"/><axis xyz="0 1 0"/></joint></robot>"""
+
+
+@pytest.mark.parametrize("name", ["package://x_description/meshes/link.stl", "meshes/link.stl", "meshes\\link.stl"])
+def test_meshes_dropped_with_a_urdf_have_lost_their_folders(tmp_path: Path, name: str) -> None:
+    project = Project(tmp_path)
+    project.keep("link.stl", stl(LinkMesh(0, np.eye(3), np.array([[0, 1, 2]]), (0.5, 0.5, 0.5))))
+    project.open_robot(project.keep("x.urdf", ROBOT.format(name=name).encode()))
+    assert project.notes == []
+    assert [mesh.link for mesh in project.meshes] == [0]
+
+
+def test_meshes_dropped_with_a_mujoco_model_have_lost_their_folders(tmp_path: Path) -> None:
+    pytest.importorskip("mujoco", reason="mujoco is not installed")
+    project = Project(tmp_path)
+    corners = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]], dtype=float)
+    faces = np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
+    project.keep("link.stl", stl(LinkMesh(0, corners, faces, (0.5, 0.5, 0.5))))
+    project.open_robot(project.keep("x.xml", MESH.encode()))
+    assert [mesh.link for mesh in project.meshes] == [0]
+
+
+def test_a_delay_of_each_joint_is_told_before_a_run(tmp_path: Path) -> None:
+    """Torques shifted by hand, each joint by a time of its own."""
+    log, path = simulated_log(tf.load("two_link"), 1, rate=500.0), tmp_path / "late.csv"
+    late = [0.02, -0.004]
+    tau = np.column_stack([np.interp(log.t - d, log.t, column) for d, column in zip(late, log.tau.T, strict=True)])
+    look = look_at_log(tf.load("two_link"), write_csv(replace(log, tau=tau), path), {}, lambda words: None)
+    told = next(sentence for sentence in look.findings if sentence.startswith("delay"))
+    shown = look.plots["delays"].panels[0].series[0].y
+    np.testing.assert_allclose(shown, [20.0, -4.0], atol=0.2)
+    assert "joint1 20 ±" in told
+    assert "one sample is 2 ms" in told
+
+
+def test_another_robot_ends_work_on_the_one_before(tmp_path: Path) -> None:
+    project, found = Project(tmp_path), []
+    project.open_robot("two_link")
+    project.start("Work", found.append, slow, 600.0)
+    project.open_robot("kr6_r700")
+    project.poll()
+    assert project.job is not None
+    assert (project.job.state, found) == ("cancelled", [])
+    assert "Work was ended" in project.complaint

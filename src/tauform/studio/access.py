@@ -24,10 +24,11 @@ class Guard:
     Attributes:
         token: part of the address that the studio prints.
         sessions: those that were opened, one per browser.
+        largest: bytes that a request may bring; the page refuses larger files itself, but need not be who asks.
     """
 
-    def __init__(self, inside: Application, token: str) -> None:
-        self.inside, self.token = inside, token
+    def __init__(self, inside: Application, token: str, largest: int) -> None:
+        self.inside, self.token, self.largest = inside, token, largest
         self.sessions: set[str] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -40,6 +41,10 @@ class Guard:
         if not _is_local(headers.get("host", "")) or not _is_own(headers):
             return await _refuse(scope, send, "this address belongs to another page")
         if session_of(headers) in self.sessions:
+            brought = headers.get("content-length", "0")
+            # Before the body is read: it would fill the disk first.
+            if not brought.isdigit() or int(brought) > self.largest:
+                return await _refuse(scope, send, f"more than {self.largest // 2**20} MB at once", status=413)
             return await self.inside(scope, receive, send)
         given = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("token", [""])[0]
         # compared in constant time: the time of an answer tells nothing about the token
@@ -82,12 +87,12 @@ def _is_own(headers: MutableMapping[str, str]) -> bool:
     return origin is None or urlsplit(origin).netloc == headers.get("host")
 
 
-async def _refuse(scope: Scope, send: Send, why: str) -> None:
+async def _refuse(scope: Scope, send: Send, why: str, status: int = 403) -> None:
     if scope["type"] == "websocket":
         # 1008: policy violation, the code of websockets for a refusal.
         await send({"type": "websocket.close", "code": 1008})
         return
     body = f"tauform studio: {why}.\n".encode()
     headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"cache-control", b"no-store")]
-    await send({"type": "http.response.start", "status": 403, "headers": headers})
+    await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

@@ -11,8 +11,8 @@ from nicegui import app as running
 from nicegui import ui
 
 from tauform.studio.access import COOKIE, Guard
-from tauform.studio.desk import Desk, WorkBar
-from tauform.studio.project import Project
+from tauform.studio.desk import Desk, WorkBar, complain
+from tauform.studio.project import LARGEST_UPLOAD, Project
 from tauform.studio.scene import stl
 from tauform.studio.tabs.deliver import deliver_tab
 from tauform.studio.tabs.identify import identify_tab
@@ -85,7 +85,8 @@ def application(
 
     running.on_shutdown(end_work)
     ui.run_with(inside, title="tauform studio", show_welcome_message=False, reconnect_timeout=PATIENCE)
-    return Guard(inside, token)
+    # A hundredth more: names and headings of the files come with them.
+    return Guard(inside, token, LARGEST_UPLOAD + LARGEST_UPLOAD // 100)
 
 
 # The page: tabs along the way from a robot to code, and the lines that do the same.
@@ -99,6 +100,8 @@ def build(project: Project) -> None:
     # None follows the system, as the reports do.
     dark = ui.dark_mode(project.choices.get("dark"))
     desk = Desk(project)
+    # A defect of ours: a click that does nothing would leave the user waiting.
+    ui.on_exception(lambda error: complain(f"{type(error).__name__}: {error}; please report it"))
     with ui.header().classes("items-center py-1 gap-4 flex-wrap"):
         ui.label("tauform studio").classes("text-base font-semibold")
         switch = ui.button(icon="contrast", on_click=lambda: _turn(project, dark))
@@ -118,6 +121,7 @@ def build(project: Project) -> None:
     panels.classes("w-full bg-transparent")
     # The tab that was open is open after a reload.
     panels.on_value_change(lambda event: project.choices.update(tab=event.value))
+    panels.on_value_change(desk.left)
     with panels:
         for name, tab in TABS.items():
             with ui.tab_panel(name):

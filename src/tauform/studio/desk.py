@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from nicegui import events, ui
+from nicegui import app as running
+from nicegui import events, run, ui
 
 from tauform.errors import TauformError
 from tauform.report.html.plot import Plot
@@ -14,19 +15,27 @@ from tauform.report.notebook.plotly_figure import plotly_figure
 from tauform.studio.lines import Lines
 from tauform.studio.project import LARGEST_UPLOAD, Project
 
-TOO_LARGE = f"the file is larger than {LARGEST_UPLOAD // 2**20} MB; name it at the start: tauform studio ROBOT LOG"
+TOO_LARGE = (
+    f"more than {LARGEST_UPLOAD // 2**20} MB were dropped; "
+    "name large logs at the start instead: tauform studio ROBOT LOG"
+)
 POLL = 0.2  # seconds between looks at running work
 # Readable on a dark and on a light page alike.
 INK, GRID = "#7d8794", "rgba(128, 136, 146, 0.25)"
 
 
 class Desk:
-    """One page of a project: other pages of the same session work on the same one."""
+    """One page of a project: other pages of the same session work on the same one.
+
+    Attributes:
+        receiving: whether files that were dropped on this page are still on their way.
+    """
 
     def __init__(self, project: Project) -> None:
         self.project = project
         self.client = ui.context.client
         self.followers: dict[str, list[Callable[[], None]]] = {"robot": [], "logs": [], "work": []}
+        self.receiving = False
         self.python: Any = None
         self.shell: Any = None
         project.watchers.append(self.told)
@@ -41,7 +50,11 @@ class Desk:
         """Draw what changed; a mistake in one tab does not keep the others from being drawn."""
         with self.client:
             for draw in self.followers[what]:
-                self.attempt(draw)
+                try:
+                    self.attempt(draw)
+                # A defect of ours in one place must not hide results in the others.
+                except Exception as error:
+                    running.handle_exception(error)
 
     def show_lines(self, lines: Lines) -> None:
         """Show how the library does what was just done."""
@@ -69,9 +82,22 @@ class Desk:
         """Store what was dropped; a file that cannot be stored is named, and the others stay."""
         kept: list[Path] = []
         for upload in uploads:
-            name, data = upload.name, await upload.read()
-            self.attempt(lambda name=name, data=data: kept.append(self.project.keep(name, data)))  # type: ignore[misc]
+            try:
+                # In a thread: the disk may take seconds, and the page answers meanwhile.
+                path = await run.io_bound(self.project.keep, upload.name, await upload.read())
+            except TauformError as error:
+                complain(str(error))
+                continue
+            # None where the server ends meanwhile.
+            if path is not None:
+                kept.append(path)
         return kept
+
+    def left(self) -> None:
+        """Another tab was chosen: the browser ends uploads of the one that is left."""
+        if self.receiving:
+            self.receiving = False
+            complain("the tab was left before its files had arrived; drop them again")
 
     def kept(self, name: str, element: Any) -> Any:
         """The element with the value it had before the page was loaded again; a change is remembered."""
@@ -86,11 +112,11 @@ class WorkBar:
     """A line with the words of running work, and a button that ends it; the same on every page of the project."""
 
     def __init__(self, desk: Desk) -> None:
-        self.project = desk.project
+        self.desk, self.project = desk, desk.project
         with ui.row().classes("items-center w-full gap-3 card no-wrap").mark("work") as self.row:
             ui.spinner(size="sm")
             self.words = ui.label().classes("text-sm grow").props('role="status"')
-            ui.button("Cancel", on_click=self._cancel).props("flat dense no-caps color=negative")
+            self.button = ui.button("Cancel", on_click=self._cancel).props("flat dense no-caps color=negative")
         self.row.set_visibility(False)
         # Each page looks; the first to see the end stores the result for all.
         ui.timer(POLL, self._look)
@@ -99,9 +125,12 @@ class WorkBar:
         self.project.poll()
         job = self.project.job
         running = job is not None and job.state == "running"
-        self.row.set_visibility(running)
+        self.row.set_visibility(running or self.desk.receiving)
+        self.button.set_visibility(running)
         if job is not None and running:
-            self.words.set_text(f"{job.title}: {job.words}")
+            self.words.set_text(f"{job.title}: {job.words}, {job.seconds:.0f} s")
+        elif self.desk.receiving:
+            self.words.set_text("Receiving files")
         if self.project.complaint:
             complain(self.project.complaint)
             self.project.complaint = ""
@@ -113,7 +142,9 @@ class WorkBar:
             self.project.tell("work")
 
 
-def drop_zone(label: str, dropped: Callable[[events.MultiUploadEventArguments], Any], name: str) -> ui.upload:
+def drop_zone(
+    desk: Desk, label: str, dropped: Callable[[events.MultiUploadEventArguments], Any], name: str
+) -> ui.upload:
     """A place to drop files on; they arrive together.
 
     Args:
@@ -122,20 +153,32 @@ def drop_zone(label: str, dropped: Callable[[events.MultiUploadEventArguments], 
     """
 
     async def arrived(event: events.MultiUploadEventArguments) -> None:
-        await dropped(event)
-        # Emptied: what was dropped is listed where it is used.
-        zone.reset()
+        try:
+            await dropped(event)
+        finally:
+            desk.receiving = False
+            # Emptied: what was dropped is listed where it is used.
+            zone.reset()
+
+    def begins() -> None:
+        desk.receiving = True
+
+    def failed() -> None:
+        desk.receiving = False
+        complain("the files did not arrive; drop them again")
 
     zone = ui.upload(
         label=label,
         multiple=True,
         auto_upload=True,
         max_file_size=LARGEST_UPLOAD,
+        max_total_size=LARGEST_UPLOAD,
+        on_begin_upload=begins,
         on_multi_upload=arrived,
         # The browser refuses before it sends: the server would hold the file in memory.
         on_rejected=lambda: complain(TOO_LARGE),
     ).classes(f"drop {name}")
-    return zone
+    return zone.on("failed", failed, args=[])
 
 
 def complain(sentence: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
@@ -22,6 +23,7 @@ class Job:
         result: what it returned, once `state` is "done".
         error: a sentence, once `state` is "failed".
         state: "running", "done", "failed" or "cancelled".
+        started: on the system's clock [s].
     """
 
     title: str
@@ -29,6 +31,7 @@ class Job:
     result: Any = None
     error: str = ""
     state: str = "running"
+    started: float = field(default_factory=time.monotonic)
     _process: Any = field(default=None, repr=False)
     _receiver: Any = field(default=None, repr=False)
 
@@ -45,6 +48,11 @@ class Job:
         # Only the child holds it now, so that its death is an end of file here.
         sender.close()
         return job
+
+    @property
+    def seconds(self) -> float:
+        """Time since the start."""
+        return time.monotonic() - self.started
 
     def poll(self) -> bool:
         """Take up what the work said; whether it still runs."""

@@ -1,4 +1,4 @@
-"""look_at_log: columns, signals, rest and spectra of a log, before anything is identified."""
+"""look_at_log: columns, signals, rest, delays and spectra of a log, before anything is identified."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from tauform.identification.logs.read import read_recording
 from tauform.identification.recording.recording import Recording
 from tauform.identification.recording.rest import sampled
 from tauform.identification.recording.segments import uniform_segments
+from tauform.identification.selection.delays import joint_delays
 from tauform.identification.signals.spectrum import motion_spectrum
 from tauform.messages import Progress
 from tauform.report.html.plot import Panel, Plot, Series, short_names
@@ -35,22 +36,29 @@ def look_at_log(robot: Robot, path: Path, options: Mapping[str, Any], tell: Prog
     Raises:
         RecordingError: the file is no log.
     """
-    tell(f"looking at {path.name}")
+    tell(f"reading columns of {path.name}")
     summary = inspect_log(path)
     rows = tuple(
         {"column": c.name, "read as": c.field or "", "from": f"{c.smallest:.4g}", "to": f"{c.largest:.4g}"}
         for c in summary.columns
     )
-    head, findings, plots = _head(summary), list(summary.findings), {}
+    head, findings = _head(summary), list(summary.findings)
+    plots: dict[str, Plot] = {}
     guess = {field: [c.name for c in summary.columns if c.field == field] for field in FIELDS}
     try:
+        tell(f"reading {path.name}")
         recording = read_recording(path, robot, **options)
         read = {field: [names] if isinstance(names, str) else list(names) for field, names in recording.columns.items()}
         known = {c.name for c in summary.columns}
         # What was read, in the robot's order, is better than what names suggest.
         guess |= {field: names for field, names in read.items() if field in FIELDS and set(names) <= known}
-        plots = {"signals": recording_plot(recording), "spectra": _spectra(robot, recording)}
+        tell("drawing signals")
         findings = [*recording.findings, _rest(robot, recording)]
+        plots["signals"] = recording_plot(recording)
+        tell("comparing torques with the motion")
+        plots["delays"], told = _delays(robot, recording)
+        findings.append(told)
+        plots["spectra"] = _spectra(robot, recording)
     # A log of another robot: its columns are shown all the same, to be mapped by hand.
     except TauformError as error:
         findings.insert(0, str(error))
@@ -72,6 +80,20 @@ def _rest(robot: Robot, recording: Recording) -> str:
     shares = (speed < MAX_SPEED_SHARE_AT_REST * peak).mean(axis=0)
     named = zip(short_names(robot.joint_names), shares, strict=True)
     return "at rest: " + ", ".join(f"{name} {100 * share:.0f} %" for name, share in named) + " of the time"
+
+
+def _delays(robot: Robot, recording: Recording) -> tuple[Plot, str]:
+    """How late the torques of each joint are, drawn and said."""
+    delays = joint_delays(robot, recording)
+    names, late, sure = short_names(robot.joint_names), 1e3 * delays.seconds, 1e3 * delays.deviations
+    points = Series("delay and two standard deviations", late, x=names, style="points", spread=2 * sure)
+    caption = "How late torques are behind positions, by joint; negative: ahead of them"
+    each = ", ".join(
+        f"{name} {ms:.2g} ± {error:.1g}" for name, ms, error in zip(names, late, sure, strict=True) if np.isfinite(ms)
+    )
+    # A share of a sample is no delay that a log could show.
+    sample = f"one sample is {1e3 / recording.rate:.3g} ms"
+    return Plot(caption, [Panel("", [points])], "joint", "delay [ms]"), f"delay of the torques [ms]: {each}; {sample}"
 
 
 def _spectra(robot: Robot, recording: Recording) -> Plot:

@@ -15,12 +15,12 @@ from tauform.description.inertia import Inertia
 from tauform.description.robot import Robot
 from tauform.errors import DescriptionError, RecordingError, TauformError
 from tauform.files.file import fresh_file
-from tauform.identification.fit import Fit
+from tauform.files.private import private_folder
 from tauform.pipeline.motion import home_position
 from tauform.report.html.meshes import LinkMesh, link_meshes
 from tauform.studio.jobs import Job
 from tauform.studio.lines import RobotLines
-from tauform.studio.results import LogLook, PlannedMotion, ShownReduction
+from tauform.studio.results import FitLook, LogLook, PlannedMotion, ShownReduction
 
 LARGEST_UPLOAD = 400 * 2**20  # bytes
 ROBOT_FILES = (".urdf", ".xacro", ".xml", ".mjcf", ".toml")
@@ -51,8 +51,10 @@ class Project:
         payload: mass [kg] and centre of mass at the tool [m].
         tool: shift of the tool in its own frame [m].
         looks: what was seen of a log, by its name.
+        fits: what was seen of a fit, by its name, in the order they were made.
         choices: what was chosen on the pages, by the name of the input.
-        delivered: words of the last self-test, and the folder it ran in.
+        delivered: words of the last self-test, the folder it ran in, and whose code it is.
+        report: the last report's path, and whose it is.
         job: running work; its result goes to `finish`, whether a page is open or not.
         complaint: why the last work failed, until a page has shown it.
         watchers: called by every open page's name when something changes: "robot", "logs", "work".
@@ -69,10 +71,11 @@ class Project:
     masses: dict[str, float] = field(default_factory=dict)
     logs: dict[str, Path] = field(default_factory=dict)
     looks: dict[str, LogLook] = field(default_factory=dict)
-    fits: dict[str, Fit] = field(default_factory=dict)
+    fits: dict[str, FitLook] = field(default_factory=dict)
     reduction: ShownReduction | None = None
     motion: PlannedMotion | None = None
     delivered: dict[str, str] | None = None
+    report: dict[str, str] | None = None
     choices: dict[str, Any] = field(default_factory=dict)
     job: Job | None = None
     finish: Callable[[Any], None] = lambda result: None
@@ -82,6 +85,16 @@ class Project:
     notes: list[str] = field(default_factory=list)
     # Kept while no edit changes: sliders ask for it many times a second.
     _edited: tuple[Robot, Any, Robot] | None = None
+
+    def __post_init__(self) -> None:
+        # Before any upload: one of this name is refused, so that nobody's file is ever unpickled as a fit.
+        with private_folder(self.fit_folder):
+            pass
+
+    @property
+    def fit_folder(self) -> Path:
+        """Where fits are kept, out of reach of uploads."""
+        return self.folder / "fits"
 
     def open_robot(self, source: str | Path, tip: str | None = None) -> Robot:
         """Load a robot; what belonged to another one is put aside.
@@ -104,15 +117,20 @@ class Project:
         return OpenedRobot(robot, str(source), tip or None, *link_meshes(robot))
 
     def take_robot(self, opened: OpenedRobot) -> None:
-        """Work on another robot; what belonged to the last one is put aside."""
+        """Work on another robot; what belonged to the last one is put aside, and its running work ended."""
         robot = opened.robot
+        if self.job is not None and self.job.state == "running":
+            # Its result would stand beside a robot that it does not belong to.
+            self.job.cancel()
+            self.complaint = f"{self.job.title} was ended: it worked on the robot that was open before"
         self.described, self.source, self.tip = robot, opened.source, opened.tip
         self.meshes, self.notes = opened.meshes, opened.notes
         self.gravity = (float(robot.gravity[0]), float(robot.gravity[1]), float(robot.gravity[2]))
         self.payload, self.tool, self.masses = (0.0, (0.0, 0.0, 0.0)), (0.0, 0.0, 0.0), {}
         self.q = home_position(robot)
         # Fits, code and motions belong to the joints of the robot that is left; logs are read again.
-        self.fits, self.looks, self.reduction, self.motion, self.delivered = {}, {}, None, None, None
+        self.fits, self.looks, self.reduction, self.motion = {}, {}, None, None
+        self.delivered, self.report = None, None
         self.tell("robot")
 
     @property
@@ -186,9 +204,19 @@ class Project:
         return robot.with_payload(Inertia.of(mass, com=com)) if mass else robot
 
     @property
+    def whose(self) -> str:
+        """Which robot programs and reports are of, in words."""
+        return f"the robot of {next(reversed(self.fits))}" if self.fits else "the robot as it is on the page"
+
+    @property
+    def last_fit(self) -> FitLook | None:
+        """The newest fit."""
+        return next(reversed(self.fits.values())) if self.fits else None
+
+    @property
     def identified(self) -> Robot:
         """The robot of the last fit, else as it is on the page."""
-        return next(reversed(self.fits.values())).identified_robot if self.fits else self.robot
+        return self.last_fit.identified_robot if self.last_fit else self.robot
 
     def keep(self, name: str, data: bytes) -> Path:
         """Store an uploaded file under its own name.

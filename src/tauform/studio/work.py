@@ -19,7 +19,6 @@ from tauform.codegen.write import write
 from tauform.description.robot import Robot
 from tauform.errors import GenerationError
 from tauform.identification.export.code import CodeOptions, write_code
-from tauform.identification.fit import Fit
 from tauform.identification.identify import identify
 from tauform.identification.logs.read import read_recording
 from tauform.identification.motion.clearance import Clearance, measured_distances, placements
@@ -31,10 +30,12 @@ from tauform.realtime.reduction.recorded import recorded_profile
 from tauform.realtime.reduction.reduce import reduce
 from tauform.report.sections.identification import write_report
 from tauform.rigidbody.kinematics import link_placements
-from tauform.studio.results import PlannedMotion, ShownReduction
+from tauform.studio.fit_look import FRAMES, kept_fit, look_at_fit
+from tauform.studio.results import FitLook, PlannedMotion, ShownReduction
 
 STATES = 4096  # of a batch that is timed
-FRAMES = 240  # of a motion that plays: enough for a slider's length
+# Of the motion that a fit was judged on, in C: an hour would be gigabytes, which no browser downloads.
+LONGEST_EXCERPT = 120.0  # seconds
 
 LogOptions = Mapping[Path, Mapping[str, Any]]
 
@@ -48,11 +49,18 @@ def read_logs(robot: Robot, logs: LogOptions, tell: Progress) -> dict[str, Recor
     return found
 
 
-def identify_robot(robot: Robot, fitted: LogOptions, validated: LogOptions, physical: bool, tell: Progress) -> Fit:
-    """A fit of logs, judged on the validation logs where there are any."""
+def identify_robot(
+    robot: Robot, fitted: LogOptions, validated: LogOptions, physical: bool, kept: Path, tell: Progress
+) -> FitLook:
+    """What the page shows of a fit of logs, judged on the validation logs where there are any.
+
+    Args:
+        kept: where the fit itself is kept.
+    """
     # Read here: recordings may be larger than what should cross processes.
     recordings, judges = (list(read_logs(robot, logs, tell).values()) for logs in (fitted, validated))
-    return identify(robot, recordings, validate=judges or None, physical=physical, progress=tell)
+    fit = identify(robot, recordings, validate=judges or None, physical=physical, progress=tell)
+    return look_at_fit(fit, kept, tell)
 
 
 def shrink(robot: Robot, tolerance: float, profile: str, logs: LogOptions, tell: Progress) -> ShownReduction:
@@ -113,14 +121,20 @@ def _with_distances(robot: Robot, motion: Trajectory, rows: list[int], floor: fl
 
 
 def deliver(
-    model: Robot | Fit, functions: Sequence[str], target: str, real: str, folder: Path, tell: Progress
+    model: Robot | Path, functions: Sequence[str], target: str, real: str, folder: Path, tell: Progress
 ) -> dict[str, str]:
-    """Code in a folder, with what its self-test said."""
-    robot = model.identified_robot if isinstance(model, Fit) else model
+    """Code in a folder, with what its self-test said.
+
+    Args:
+        model: a robot, or the file of a kept fit, whose robot it is then.
+    """
+    fit = kept_fit(model) if isinstance(model, Path) else None
+    robot = fit.identified_robot if fit is not None else model
+    assert isinstance(robot, Robot)
     # C of a fit is checked on its recording too; other targets only on random states.
-    if isinstance(model, Fit) and target == "c":
+    if fit is not None and target == "c":
         tell("writing C with the recording that the fit was judged on")
-        write_code(model, folder, None, CodeOptions(real))
+        write_code(fit, folder, None, CodeOptions(real, excerpt=LONGEST_EXCERPT))
     else:
         programs = []
         for function in functions:
@@ -153,7 +167,7 @@ def self_test(folder: Path, target: str, name: str) -> str:
     return "\n".join(said)
 
 
-def report(fit: Fit, path: Path, tell: Progress) -> str:
-    """The HTML report of a fit."""
+def report(kept: Path, path: Path, tell: Progress) -> str:
+    """The HTML report of a kept fit."""
     tell("writing the report")
-    return str(write_report(fit, path))
+    return str(write_report(kept_fit(kept), path))

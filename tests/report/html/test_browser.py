@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,20 +21,11 @@ from tauform.report.delivery import Delivery
 from tauform.report.html.document import Section, document
 from tauform.report.html.meshes import MOST_TRIANGLES, link_meshes
 from tauform.report.html.robot_view import robot_view, view_data
+from tools.browser import BROWSER, NO_BROWSER, chromium, watched
 
-sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-BROWSER = next((path for name in BROWSERS if (path := shutil.which(name))), None)
-pytestmark = pytest.mark.skipif(BROWSER is None, reason=f"no browser installed (looked for {', '.join(BROWSERS)})")
+pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+pytestmark = pytest.mark.skipif(BROWSER is None, reason=NO_BROWSER)
 
-QUIET = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-dev-shm-usage",
-    "--no-first-run",
-    "--enable-unsafe-swiftshader",  # the robot is drawn in space, without a graphics card here
-)
 LAPTOP, NARROW = {"width": 1366, "height": 768}, {"width": 390, "height": 844}
 
 
@@ -73,10 +63,8 @@ Open = Callable[..., Tab]
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    with sync_api.sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=BROWSER, headless=True, args=list(QUIET))
+    with chromium(["--disable-gpu"]) as running:
         yield running
-        running.close()
 
 
 @pytest.fixture
@@ -86,10 +74,7 @@ def open_page(browser: Any) -> Iterator[Open]:
     def open_file(path: Path, viewport: dict[str, int] = LAPTOP, scheme: str = "light") -> Tab:
         page = browser.new_page(viewport=viewport, color_scheme=scheme)
         tabs.append(page)
-        tab = Tab(page, [], [])
-        # drivers of machines without a graphics card remark on their own speed
-        page.on("console", lambda message: tab.complaints.append(message.text) if message.type == "error" else None)
-        page.on("pageerror", lambda error: tab.complaints.append(str(error)))
+        tab = Tab(page, watched(page), [])
         page.on("request", lambda request: tab.requests.append(request.url))
         page.goto(path.as_uri())
         page.wait_for_selector("figure.robot-view[data-drawn]")

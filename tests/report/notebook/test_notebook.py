@@ -16,6 +16,7 @@ from hostile_names import NAMES, renamed
 from tauform.errors import ShapeError, UnknownNameError
 from tauform.report.notebook.plots import FIT_PLOTS
 from tauform.report.notebook.summaries import SUMMARIES
+from tools.simulated_logs import simulated_log
 
 
 @cache
@@ -24,17 +25,8 @@ def fit() -> tf.Fit:
     robot = tf.load("two_link")
     values = np.array(robot.parameters)
     robot.layout.by_joint(values)[:, 1:3] = (2.0, 1.0), (3.0, 1.5)
-    return tf.identify(robot, log(robot.with_parameters(values), 1), validate=log(robot.with_parameters(values), 2))
-
-
-def log(robot: tf.Robot, seed: int) -> tf.Recording:
-    rng = np.random.default_rng(seed)
-    t, w = np.arange(0.0, 10.0, 0.01), 2 * np.pi * 0.15 * np.arange(1, 6)
-    a, b = rng.normal(size=(2, len(w), robot.n_joints)) * (0.7 / np.arange(1, 6))[:, None]
-    sine, cosine = np.sin(np.outer(t, w)), np.cos(np.outer(t, w))
-    q, qd = sine @ a + cosine @ b, (cosine * w) @ a - (sine * w) @ b
-    tau = tf.inverse_dynamics(robot, q, qd, -(sine * w**2) @ a - (cosine * w**2) @ b)
-    return tf.Recording(t, q, tau + 0.01 * tau.std(axis=0) * rng.normal(size=tau.shape), name=f"log {seed}")
+    real = robot.with_parameters(values)
+    return tf.identify(robot, simulated_log(real, 1), validate=simulated_log(real, 2))
 
 
 @cache
@@ -44,7 +36,7 @@ def held() -> dict[str, Any]:
     program = tf.generate(robot, "inverse_dynamics")
     return {
         "Robot": robot,
-        "Recording": log(robot, 3),
+        "Recording": simulated_log(robot, 3),
         "Fit": fit(),
         "Program": program,
         "Kernel": tf.compile(program),

@@ -19,6 +19,7 @@ from tauform.pipeline.robot_model import RobotModel
 from tauform.report.html.document import plotly_script
 from tauform.report.model_page import model_page
 from tauform.report.sections.identification import write_report
+from tools.simulated_logs import simulated_log
 
 NOISE = 0.01  # of each joint's torque
 
@@ -34,15 +35,7 @@ def real_robot() -> tf.Robot:
 
 def record(seed: int) -> tf.Recording:
     """Sums of sines at 200 Hz, torque with noise."""
-    rng, robot = np.random.default_rng(seed), real_robot()
-    t = np.arange(0.0, 12.0, 0.005)
-    w = 2 * np.pi * 0.15 * np.arange(1, 6)
-    a, b = rng.normal(size=(2, len(w), 2)) * (0.7 / np.arange(1, 6))[:, None]
-    sine, cosine = np.sin(np.outer(t, w)), np.cos(np.outer(t, w))
-    q, qd = sine @ a + cosine @ b, (cosine * w) @ a - (sine * w) @ b
-    tau = tf.inverse_dynamics(robot, q, qd, -(sine * w**2) @ a - (cosine * w**2) @ b)
-    tau += NOISE * tau.std(axis=0) * rng.normal(size=tau.shape)
-    return tf.Recording(t, q, tau, name=f"log {seed}")
+    return simulated_log(real_robot(), seed, seconds=12.0, rate=200.0, noise=NOISE)
 
 
 @pytest.fixture(scope="module")

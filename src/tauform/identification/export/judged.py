@@ -6,9 +6,10 @@ same is done to torques in place of columns, so that any function of q, qd, qdd 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -104,12 +105,12 @@ class JudgedMotion:
         return tuple(np.concatenate(x) for x in zip(*parts, strict=True))
 
     def times(self) -> Array:
-        """(R,) seconds since the beginning, one stretch after the other."""
-        lengths = [_seconds([stretch]) for stretch in self.stretches]
-        starts = np.cumsum([0.0, *lengths[:-1]])
-        periods = [stretch.strides[0] / stretch.segment.rate for stretch in self.stretches]
-        rows = [stretch.rows for stretch in self.stretches]
-        return np.concatenate([start + row * period for start, row, period in zip(starts, rows, periods, strict=True)])
+        """(R,) seconds since the beginning, one recording after the other."""
+        start, found = 0.0, []
+        for stretches in _by_segment(self.stretches):
+            found += [start + stretch.t[stretch.rows] - stretches[0].t[0] for stretch in stretches]
+            start += _seconds(stretches)
+        return np.concatenate(found)
 
     def tracks(self) -> tuple[tuple[Track, ...], tuple[Kernels, ...]]:
         """Data for code that repeats this: the states with their measured torques, and the filters."""
@@ -222,5 +223,11 @@ def _rows(stretch: Stretch, torques: Array) -> Array:
     return torques[stretch.rows] if len(kernel) == 1 else filtered(torques, kernel[None])[stretch.rows, 0]
 
 
-def _seconds(stretches: tuple[Stretch, ...] | list[Stretch]) -> float:
-    return sum((len(stretch.t) - 1) * stretch.strides[0] / stretch.segment.rate for stretch in stretches)
+def _seconds(stretches: Sequence[Stretch]) -> float:
+    """Seconds of the recordings that they cover."""
+    return sum(float(group[-1].t[-1] - group[0].t[0]) for group in _by_segment(stretches))
+
+
+def _by_segment(stretches: Sequence[Stretch]) -> list[list[Stretch]]:
+    """Stretches of a long segment together: neighbours overlap, since filters reach into each other's states."""
+    return [list(group) for _, group in groupby(stretches, key=lambda stretch: id(stretch.segment))]

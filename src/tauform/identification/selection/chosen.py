@@ -66,7 +66,7 @@ def chosen_regression(
     choice = candidates(source.design, speeds, friction, couplings, balances)
     full = replace(source, design=choice.design)
     # Choosing tries many sets of columns; a part of a long recording decides as well.
-    few = _decimated(full)
+    few = few_stretches(full)
     rows = few.kept()
     evidence = gather(rows, few, delay_column=True)
     start = list(range(source.design.n_columns))
@@ -126,7 +126,7 @@ def _speeds(source: RowSource) -> Array:
     return np.percentile(np.concatenate(speeds), SPEED_PERCENTILE, axis=0)
 
 
-def _decimated(source: RowSource) -> RowSource:
+def few_stretches(source: RowSource) -> RowSource:
     """Stretches spread over the recordings that hold no more rows than the selection needs."""
     # How many times more rows there are than the choice needs.
     excess = source.total_rows / SELECTION_ROWS

@@ -58,9 +58,9 @@ def _button(plot: Plot, k: int, panel: Panel, owners: list[int], shown: list[Ser
 
 def _layout(plot: Plot) -> dict[str, Any]:
     def axis(label: str, log: bool) -> dict[str, Any]:
-        shown = {"title": {"text": html_text(label)}, "exponentformat": "power", "automargin": True}
-        # Whole numbers at every tick: digits between powers of ten are too small to read.
-        return shown | ({"type": "log", "tickformat": "~g"} if log else {})
+        # Whole numbers at every tick: digits between powers of ten are too small to read, and 10000 is no 0.1×10⁵.
+        shown = {"title": {"text": html_text(label)}, "tickformat": "~g", "automargin": True}
+        return shown | ({"type": "log"} if log else {})
 
     across = axis(plot.panels[0].xlabel or plot.xlabel, plot.xlog)
     upright = axis(plot.panels[0].ylabel or plot.ylabel, plot.ylog)

@@ -18,23 +18,26 @@ from tauform.report.html.plot import Panel, Plot, Series
 from tauform.report.notebook.plotly_figure import plotly_figure
 from tauform.report.sections.filters import filter_plot
 from tauform.report.sections.friction import friction_plot
-from tauform.report.sections.judged import judged_torques
+from tauform.report.sections.judged import JudgedTorques, judged_torques
 from tauform.report.sections.residuals import correlation_plot, spectrum_plot
 from tauform.report.sections.values import correlation_matrix_plot, sensitivity_plot
-from tauform.report.sections.verdict import decimated, error_plot, torque_plot
+from tauform.report.sections.verdict import MOST_POINTS, decimated, error_plot, torque_plot
 from tauform.simulation.motion import Motion
 
-# What a fit can show, by name.
-FIT_PLOTS: dict[str, Callable[[Fit], Plot | None]] = {
-    "torque": lambda fit: torque_plot(fit, judged_torques(fit)),
-    "errors": lambda fit: error_plot(fit, judged_torques(fit)),
-    "friction": lambda fit: friction_plot(fit, judged_torques(fit)),
+# What a fit can show, by name: figures of the motion that it was judged on, and of its values and residuals alone.
+MOTION_PLOTS: dict[str, Callable[[Fit, JudgedTorques], Plot | None]] = {
+    "torque": torque_plot,
+    "errors": error_plot,
+    "friction": friction_plot,
+}
+VALUE_PLOTS: dict[str, Callable[[Fit], Plot | None]] = {
     "residuals": correlation_plot,
     "spectrum": spectrum_plot,
     "filters": filter_plot,
     "sensitivity": sensitivity_plot,
     "correlations": correlation_matrix_plot,
 }
+FIT_PLOTS = (*MOTION_PLOTS, *VALUE_PLOTS)
 NOTHING = (
     "fit.plot: there is nothing to draw of {what!r}: the fit has none, or was loaded from a file without recordings"
 )
@@ -44,11 +47,18 @@ def plot_fit(fit: Fit, what: str) -> Any:
     """A figure of one side of a fit; see `Fit.plot`."""
     if what not in FIT_PLOTS:
         raise no_such("fit.plot: what", what, FIT_PLOTS)
-    drawn = FIT_PLOTS[what](fit)
+    drawn = MOTION_PLOTS[what](fit, judged_torques(fit)) if what in MOTION_PLOTS else VALUE_PLOTS[what](fit)
     # A name that exists, but of which this fit has nothing: the message must not call it unknown.
     if drawn is None:
         raise IdentificationError(NOTHING.format(what=what), remedy=f"draw one of {', '.join(FIT_PLOTS)}")
     return plotly_figure(drawn)
+
+
+def fit_plots(fit: Fit, torques: JudgedTorques) -> dict[str, Plot]:
+    """All that a fit can show, by name; what it has nothing of is left out."""
+    drawn = {what: draw(fit, torques) for what, draw in MOTION_PLOTS.items()}
+    drawn |= {what: draw(fit) for what, draw in VALUE_PLOTS.items()}
+    return {what: plot for what, plot in drawn.items() if plot is not None}
 
 
 def plot_recording(recording: Recording) -> Any:
@@ -58,15 +68,28 @@ def plot_recording(recording: Recording) -> Any:
 
 def recording_plot(recording: Recording) -> Plot:
     """Positions, velocities, torques and temperatures over time, decimated for the eye."""
-    # Decimated before conversion: a recording may be far longer than a figure is wide.
-    few = decimated(len(recording.t))
     quantities = {"position [rad or m]": recording.q, "velocity [rad/s or m/s]": recording.qd}
     quantities |= {"torque [N m or N]": recording.tau, "temperature [°C]": recording.temperature}
     # A recording knows its joints by column, not by name.
     names = [f"joint {j + 1}" for j in range(recording.n_joints)]
     # Velocity and temperature may be absent.
-    held = {label: np.asarray(values[few]) for label, values in quantities.items() if values is not None}
-    return _over_time(recording.name, np.asarray(recording.t[few]), names, held)
+    held = {label: _envelope(values) for label, values in quantities.items() if values is not None}
+    return _over_time(recording.name, _envelope(recording.t), names, held)
+
+
+def _envelope(values: Array) -> Array:
+    """Least and largest value of each stretch in the order they come: peaks of single samples stay visible."""
+    stretch = -(-2 * len(values) // MOST_POINTS)
+    if stretch < 3:
+        return np.asarray(values)
+    pairs = []
+    # Stretch by stretch: a recording may be far longer than a figure is wide, and than memory.
+    for first in range(0, len(values), stretch):
+        part = np.asarray(values[first : first + stretch])
+        low, high = part.argmin(axis=0), part.argmax(axis=0)
+        order = np.stack([np.minimum(low, high), np.maximum(low, high)])
+        pairs.append(np.take_along_axis(part, order, axis=0))
+    return np.concatenate(pairs)
 
 
 def plot_motion(motion: Motion) -> Any:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from tauform.arrays import AnyArray, Array
+from tauform.fast.torques import inverse_dynamics
 from tauform.identification.export.judged import FITTED_ROWS, judged_motion
 from tauform.identification.fit import Fit
 from tauform.pipeline.motion import reference_temperature
-from tauform.rigidbody.inverse_dynamics import inverse_dynamics
 
 
 @dataclass(frozen=True, eq=False)

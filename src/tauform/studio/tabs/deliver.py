@@ -37,36 +37,38 @@ def deliver_tab(desk: Desk) -> None:
         said = ui.column().classes("w-full gap-2")
 
     def draw() -> None:
-        whose.set_text("of the identified robot" if project.fits else "of the robot as it is on the page")
+        whose.set_text(f"of {project.whose}")
         said.clear()
         with said:
             _show(project)
 
-    def done(found: dict[str, str]) -> None:
-        project.delivered = found
-
     def start() -> None:
+        owner = project.whose
+
+        def done(found: dict[str, str]) -> None:
+            # By name: a later fit does not make it its own.
+            project.delivered = found | {"of": owner}
+
         names, chosen, precision = list(functions.value), str(target.value), str(real.value)
         # A name as C knows it, that of a stranger's robot may hold a path; target and precision in it: results of
         # several choices stand side by side.
         folder = project.folder / f"{c_prefix(None, project.robot.name)}_{chosen}_{precision}"
-        # The last fit, as dictionaries keep their order.
-        model: Any = next(reversed(project.fits.values())) if project.fits else project.robot
+        model: Any = project.last_fit.path if project.last_fit else project.robot
         lines = project.lines.code(names, chosen, precision)
         desk.attempt(
             lambda: desk.start("Generating", done, lines, work.deliver, model, names, chosen, precision, folder)
         )
 
     def report() -> None:
-        if not project.fits:
+        if project.last_fit is None:
             complain("nothing was identified yet; the report is that of a fit")
             return
-        fit, path = next(reversed(project.fits.values())), project.folder / "report.html"
+        kept, path, owner = project.last_fit.path, project.folder / "report.html", next(reversed(project.fits))
 
         def written(found: str) -> None:
-            project.choices["report"] = found
+            project.report = {"path": found, "of": owner}
 
-        desk.start("Report", written, project.lines.report(), work.report, fit, path)
+        desk.start("Report", written, project.lines.report(), work.report, kept, path)
 
     draw()
     for what in ("work", "robot"):
@@ -74,24 +76,26 @@ def deliver_tab(desk: Desk) -> None:
 
 
 def _show(project: Project) -> None:
-    found, report = project.delivered, project.choices.get("report")
+    found, report = project.delivered, project.report
     if found is not None:
         folder = Path(found["folder"])
         with ui.column().classes("card gap-1"):
             # Without the target's compiler on this machine nothing was run, and nothing may be claimed.
             ui.label("The self-test passed." if "not run" not in found["said"] else "Written.").classes("heading good")
+            ui.label(f"Code of {found['of']}").classes("text-sm")
             ui.code(found["said"], language="text").classes("w-full text-xs")
             name = f"{folder.name}.zip"
             ui.button(f"Download {name}", on_click=lambda: ui.download.content(zipped(folder), name)).props(
                 "no-caps icon=download"
             ).mark("download")
-    if report and project.fits:
+    if report is not None:
+        path = Path(report["path"])
         with ui.column().classes("card gap-1"):
-            ui.label("The report of the last fit").classes("heading")
-            ui.button("Download report.html", on_click=lambda: ui.download(Path(report), "report.html")).props(
+            ui.label(f"The report of {report['of']}").classes("heading")
+            ui.button("Download report.html", on_click=lambda: ui.download(path, "report.html")).props(
                 "no-caps icon=download"
             )
-    if found is None and not report:
+    if found is None and report is None:
         with ui.column().classes("card"):
             ui.label("Nothing is generated yet.").classes("heading")
 

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
 from nicegui import ui
 
-from tauform.errors import TauformError
-from tauform.identification.fit import Fit
 from tauform.report.html.plot import Panel, Plot, Series, short_names
-from tauform.report.notebook.plots import FIT_PLOTS
-from tauform.report.sections.judged import judged_torques
-from tauform.report.sections.verdict import next_steps
 from tauform.studio.desk import Desk, figure
 from tauform.studio.project import Project
+from tauform.studio.results import FitLook, Playback
 from tauform.studio.scene import Player, RobotScene
-from tauform.studio.work import FRAMES
 
 
 def show_fits(desk: Desk) -> None:
@@ -28,8 +22,9 @@ def show_fits(desk: Desk) -> None:
     # The newest: what a user just waited for.
     name, fit = next(reversed(fits.items()))
     _verdict(name, fit)
-    _figures(desk, fit)
-    _play(desk.project, fit)
+    _figures(fit)
+    if fit.playback is not None:
+        _play(desk.project, fit.playback)
     if len(fits) > 1:
         with ui.column().classes("card gap-1 w-full").mark("comparison"):
             ui.label("Fits side by side").classes("heading")
@@ -37,7 +32,7 @@ def show_fits(desk: Desk) -> None:
             figure(comparison_plot(fits))
 
 
-def _verdict(name: str, fit: Fit) -> None:
+def _verdict(name: str, fit: FitLook) -> None:
     with ui.column().classes("card gap-1 w-full"):
         with ui.row().classes("items-center gap-3"):
             ui.label(fit.verdict.grade).classes(f"badge verdict {fit.verdict.grade}")
@@ -47,7 +42,7 @@ def _verdict(name: str, fit: Fit) -> None:
         with ui.element("div").classes("columns").style("grid-template-columns: repeat(auto-fit, minmax(16rem, 1fr))"):
             # A good verdict has no reasons against it, but says what it rests on.
             reasons = fit.verdict.reasons or (fit.verdict.praise,)
-            for title, sentences in {"Why": reasons, "What to do next": next_steps(fit)}.items():
+            for title, sentences in {"Why": reasons, "What to do next": fit.next_steps}.items():
                 with ui.column().classes("gap-0"):
                     ui.label(title).classes("heading")
                     for sentence in sentences:
@@ -58,33 +53,29 @@ def _verdict(name: str, fit: Fit) -> None:
                     ui.label(sentence).classes("text-sm")
 
 
-def _figures(desk: Desk, fit: Fit) -> None:
+def _figures(fit: FitLook) -> None:
     with ui.column().classes("card gap-1 w-full"):
-        toggle = ui.toggle(list(FIT_PLOTS), value="torque").props("dense no-caps flat")
+        toggle = ui.toggle(list(fit.plots), value="torque").props("dense no-caps flat")
         place = ui.column().classes("w-full")
 
     def draw(what: str) -> None:
+        drawn = fit.plots[what]
         place.clear()
-        # Made when asked for: some figures smooth the whole recording again.
-        drawn = FIT_PLOTS[what](fit)
         with place:
-            if drawn is None:
-                ui.label(f"The fit has nothing to draw of {what}.").classes("soft")
-            else:
-                figure(drawn, "30rem" if drawn.tall else "22rem")
+            figure(drawn, "30rem" if drawn.tall else "22rem")
 
-    toggle.on_value_change(lambda event: desk.attempt(lambda: draw(str(event.value))))
-    desk.attempt(lambda: draw("torque"))
+    toggle.on_value_change(lambda event: draw(str(event.value)))
+    draw("torque")
 
 
-def _table(fits: dict[str, Fit]) -> None:
+def _table(fits: dict[str, FitLook]) -> None:
     rows = [
         {
             "fit": name,
             "verdict": fit.verdict.grade,
             "error": f"{100 * fit.unseen.total:.3g} %",
             "on": fit.unseen.source,
-            "values": len(fit.values),
+            "values": fit.n_values,
             "method": fit.method,
         }
         for name, fit in fits.items()
@@ -92,38 +83,25 @@ def _table(fits: dict[str, Fit]) -> None:
     ui.table(rows=rows).props("dense flat").classes("w-full")
 
 
-def comparison_plot(fits: dict[str, Fit]) -> Plot:
+def comparison_plot(fits: dict[str, FitLook]) -> Plot:
     """Torque error of each joint on unseen data, fit beside fit."""
-    joints = short_names(next(iter(fits.values())).robot.joint_names)
+    joints = short_names(next(iter(fits.values())).identified_robot.joint_names)
     # Unseen data alone: errors of the fit itself fall with every parameter that is added.
     bars = [Series(name, 100 * fit.unseen.joints, x=joints) for name, fit in fits.items()]
     caption = "Torque error on unseen data, by joint"
     return Plot(caption, [Panel("", bars)], "joint", "RMS error / RMS torque [%]", ylog=True, bars=True)
 
 
-def _play(project: Project, fit: Fit) -> None:
+def _play(project: Project, playback: Playback) -> None:
     """The motion of the verdict on the robot, links coloured by the error of their joint."""
-    try:
-        # A fit that was loaded without its recording has nothing to play.
-        torques = judged_torques(fit)
-    except TauformError:
-        return
-    if not torques.states:
-        return
-    rms = np.sqrt((torques.measured**2).mean(axis=0))
-    # Relative to the joint's RMS, so that light wrists and heavy shoulders share a colour scale.
-    error = np.abs(torques.measured - torques.predicted) / np.maximum(rms, 1e-12)
-    # Evenly spread over the recording; unique where it has fewer rows.
-    rows = np.unique(np.linspace(0, len(torques.t) - 1, FRAMES).astype(int))
     with ui.column().classes("card gap-1 w-full").mark("playback"):
         ui.label("The recording, links coloured by the torque error of their joint").classes("heading")
         scene = RobotScene(project, height="20rem")
 
         def show(frame: int) -> None:
-            row = rows[frame]
-            scene.move(torques.states[0][row])
-            scene.colour(error[row].tolist())
+            scene.move(playback.q[frame])
+            scene.colour(playback.errors[frame].tolist())
 
-        Player((torques.t[rows] - torques.t[0]).tolist(), show, "time of the recording")
+        Player(playback.t.tolist(), show, "time of the recording")
         show(0)
         ui.label("white: no error; red: an error as large as the joint's RMS torque").classes("text-xs soft")

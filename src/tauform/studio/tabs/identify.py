@@ -6,9 +6,9 @@ from typing import Any
 
 from nicegui import events, ui
 
-from tauform.identification.fit import Fit
 from tauform.studio import work
 from tauform.studio.desk import Desk, complain, drop_zone
+from tauform.studio.results import FitLook
 from tauform.studio.tabs.fits import show_fits
 from tauform.studio.tabs.logs import LogCard, log_choice, log_options, show_looks
 
@@ -33,7 +33,7 @@ class IdentifyTab:
         self.shown: Any = None
         with ui.element("div").classes("columns"):
             with ui.column().classes("gap-2"):
-                drop_zone("Drop logs: CSV, NPZ, Parquet, MAT, MCAP, db3", self._dropped, "log-upload")
+                drop_zone(desk, "Drop logs: CSV, NPZ, Parquet, MAT, MCAP, db3", self._dropped, "log-upload")
                 self.logs = ui.column().classes("gap-2 w-full")
                 desk.kept("physical", ui.checkbox("physically consistent links"))
                 ui.button("Identify", on_click=self._start).props("no-caps").mark("identify")
@@ -75,6 +75,9 @@ class IdentifyTab:
     def _start(self) -> None:
         roles = {card.name: card.role for card in self.cards}
         fitted, validated = ([n for n, role in roles.items() if role == wanted] for wanted in ROLES[:2])
+        if self.desk.receiving:
+            complain("files are still arriving; press Identify again once they are listed")
+            return
         if not fitted:
             complain("no log is chosen to fit; drop one, or change its role to fit")
             return
@@ -83,11 +86,15 @@ class IdentifyTab:
         options = [{project.logs[n]: log_options(project.choices, n) for n in names} for names in (fitted, validated)]
         chosen = [[log_choice(project.choices, n) for n in names] for names in (fitted, validated)]
 
-        def done(fit: Fit) -> None:
-            # Numbered, never replaced: fits are there to be compared.
-            project.fits[f"fit {len(project.fits) + 1}" + ", physical" * physical] = fit
+        # Numbered, never replaced: fits are there to be compared.
+        name = f"fit {len(project.fits) + 1}" + ", physical" * physical
 
-        lines = project.lines.fit(chosen[0], chosen[1], physical)
+        def done(look: FitLook) -> None:
+            project.fits[name] = look
+
+        lines, kept = project.lines.fit(chosen[0], chosen[1], physical), project.fit_folder / name
         self.desk.attempt(
-            lambda: self.desk.start("Identifying", done, lines, work.identify_robot, project.robot, *options, physical)
+            lambda: self.desk.start(
+                "Identifying", done, lines, work.identify_robot, project.robot, *options, physical, kept
+            )
         )

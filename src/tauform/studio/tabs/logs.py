@@ -1,4 +1,4 @@
-"""LogCard: one log: its role, its columns and how they are read, its signals, rest and spectra."""
+"""LogCard: one log: its role, its columns and how they are read, its signals, rest, delays and spectra."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tauform.studio.results import LogLook
 
 
 def show_looks(looks: Mapping[str, LogLook]) -> None:
-    """Signals and spectra of the logs that were looked at."""
+    """Signals, delays and spectra of the logs that were looked at."""
     for name, look in looks.items():
         if look.plots:
             with ui.column().classes("card gap-1 w-full"):

@@ -63,9 +63,8 @@ class RobotTab:
             self.catalogue = ui.select(sorted(robots()), label="catalogue", on_change=self._pick).classes("grow")
             self.tip = ui.input("tip: cut here").classes("grow").props("clearable")
         self.tip.on("keydown.enter", lambda: self._open(self.project.source))
-        drop_zone("Drop a URDF, xacro, MJCF or TOML, with its meshes", self._dropped, "robot-upload").props(
-            f'accept="{",".join((*ROBOT_FILES, *FORMATS, ".yaml"))}"'
-        )
+        zone = drop_zone(self.desk, "Drop a URDF, xacro, MJCF or TOML, with its meshes", self._dropped, "robot-upload")
+        zone.props(f'accept="{",".join((*ROBOT_FILES, *FORMATS, ".yaml"))}"')
 
     async def _pick(self, event: events.ValueChangeEventArguments[Any]) -> None:
         if event.value:

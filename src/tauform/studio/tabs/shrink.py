@@ -53,8 +53,7 @@ def shrink_tab(desk: Desk) -> None:
             if project.reduction is None:
                 with ui.column().classes("card"):
                     ui.label("Nothing is shrunk yet.").classes("heading")
-                    whose = "the identified robot" if project.fits else "the robot as it is on the page"
-                    ui.label(f"The search looks for the cheapest program of {whose} within the error.")
+                    ui.label(f"The search looks for the cheapest program of {project.whose} within the error.")
             else:
                 _show(project.reduction)
 

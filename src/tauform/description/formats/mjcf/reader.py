@@ -23,6 +23,8 @@ from tauform.errors import DescriptionError, MissingExtraError, TauformError
 
 # Random states: a force that was not read shows at nearly every one.
 N_STATES = 3
+# Meshes, textures and height fields that a model may name.
+ASSETS = (".stl", ".obj", ".msh", ".png", ".hf")
 # Of the largest torque: rounding of two different algorithms stays far below.
 TORQUE_TOLERANCE = 1e-6
 
@@ -47,7 +49,7 @@ def read_mjcf(path: Path) -> Robot:
         # Before MuJoCo opens it: its own reader takes sizes and includes as they come.
         check_document(path)
         with without_warnings():
-            model = mujoco.MjModel.from_xml_path(str(path))
+            model = _compiled(mujoco, path)
     except TauformError as error:
         raise type(error)(f"{path.name}: {error}") from None
     except (ValueError, RuntimeError, MemoryError) as error:
@@ -70,6 +72,18 @@ def read_mjcf(path: Path) -> Robot:
         return robot.with_relations(relations) if relations else robot
     except TauformError as error:
         raise type(error)(f"{path.name}: {error}") from None
+
+
+def _compiled(mujoco: Any, path: Path) -> Any:
+    """MuJoCo's model of a file; assets that are not where it says may lie beside it."""
+    try:
+        return mujoco.MjModel.from_xml_path(str(path))
+    except ValueError as error:
+        beside = [file for file in path.parent.iterdir() if file.suffix.lower() in ASSETS and file.is_file()]
+        if "opening file" not in str(error) or not beside:
+            raise
+        # Files that were sent or dropped together have lost their folders: MuJoCo finds assets by name, too.
+        return mujoco.MjModel.from_xml_path(str(path), {file.name: file.read_bytes() for file in beside})
 
 
 def _model_name(model: Any) -> str:

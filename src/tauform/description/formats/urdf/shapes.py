@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -108,14 +109,25 @@ def _positive(text: str, count: int) -> tuple[Any, ...]:
 
 def _found(name: str, folder: Path, folders: Sequence[Path]) -> str:
     """The file that a mesh's name means: package://robot/meshes/a.stl lies in a folder `robot` somewhere above."""
-    if "://" not in name:
-        return str(folder / name)
-    scheme, rest = name.split("://", 1)
-    # An absolute place, which only the machine that wrote it may have.
-    if scheme == "file":
-        return rest
-    # Not found: the name stays, and whoever needs the mesh says which file is missing.
-    return next((str(path) for path in _candidates(rest, folders) if path.is_file()), name)
+    scheme, mark, rest = name.partition("://")
+    if not mark:
+        rest, usual, places = name, str(folder / name), [folder / name]
+    elif scheme == "file":
+        # An absolute place, which only the machine that wrote it may have.
+        usual, places = rest, [Path(rest)]
+    else:
+        # Not found: the name stays, and whoever needs the mesh says which file is missing.
+        usual, places = name, list(_candidates(rest, folders))
+    # Last, beside the robot: files that were sent or dropped together have lost their folders.
+    places.append(folder / Path(rest.replace("\\", "/")).name)
+    return next((str(path) for path in places if _is_there(path)), usual)
+
+
+def _is_there(path: Path) -> bool:
+    # A name that no disk can hold is no file.
+    with suppress(OSError, ValueError):
+        return path.is_file()
+    return False
 
 
 def _candidates(rest: str, folders: Sequence[Path]) -> Iterator[Path]:

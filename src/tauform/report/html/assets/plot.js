@@ -12,7 +12,7 @@ const Look = (() => {
 
   function layout(more) {
     const text = colour("soft"), line = colour("line");
-    const axis = { gridcolor: colour("faint"), zerolinecolor: line, linecolor: line, automargin: true, exponentformat: "power" };
+    const axis = { gridcolor: colour("faint"), zerolinecolor: line, linecolor: line, automargin: true, tickformat: "~g" };
     return {
       paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
       font: { color: text, size: 12, family: getComputedStyle(document.body).fontFamily },
