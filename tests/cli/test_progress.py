@@ -111,6 +111,19 @@ def test_many_short_stages_do_not_fall_silent(
     ]
 
 
+def test_short_stages_do_not_prolong_the_silence(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [0.0]
+    monkeypatch.setattr("tauform.cli.progress.SILENT_SECONDS", 1000.0)
+    monkeypatch.setattr("tauform.cli.progress.time", SimpleNamespace(perf_counter=lambda: clock[0]))
+    lines = ProgressLines()
+    lines("short")
+    clock[0] = 700.0
+    lines("lasts")
+    assert lines._timer is not None
+    assert lines._timer.interval == pytest.approx(300.0)
+    lines.close(finished=False)
+
+
 @pytest.mark.usefixtures("every_stage")
 def test_a_stage_that_lasts_is_named_while_it_lasts(capfd: pytest.CaptureFixture[str]) -> None:
     lines = ProgressLines()

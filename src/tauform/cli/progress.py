@@ -12,8 +12,8 @@ from typing import Any
 
 from tauform.escaping.shown import visible
 
-# Seconds that a stage may take before it is worth a word; scripts that read stderr may set more.
-SILENT_SECONDS = 1.0
+# Seconds of silence before a stage is worth a word; scripts that read stderr may set more.
+SILENT_SECONDS = 0.8
 # A value that is no number leaves the default.
 with suppress(ValueError):
     SILENT_SECONDS = float(os.environ.get("TAUFORM_PATIENCE", SILENT_SECONDS))
@@ -52,8 +52,9 @@ class ProgressLines(ProgressDisplay):
             self._settle()
             self._words, self._shown, self._milestone = words, False, 0
             self._begun = time.perf_counter()
-            # A stage that is over within the silence is never named.
-            self._timer = _later(self._show)
+            # Counted from the last words: a stage that is over within the silence is never named, and no two short ones
+            # make it longer.
+            self._timer = _later(SILENT_SECONDS - (self._begun - self._spoken), self._show)
 
     def reached(self, part: float) -> None:
         """Report the share of the stage that is done, from 0 to 1."""
@@ -103,16 +104,19 @@ class ProgressBar(ProgressDisplay):
         self._words = ""
         self._bar: Any = None
         self._task: Any = None
-        # A verb that ends within the silence never loads rich for a bar.
-        self._timer = _later(self._show)
+        # A verb that ends within the silence never loads rich for a bar; half of it goes into starting and loading.
+        self._timer = _later(SILENT_SECONDS / 2, self._show)
 
     def __call__(self, words: str) -> None:
         """Begin another stage."""
         with self._lock:
             self._words = words
             if self._bar is not None:
+                task = self._bar.tasks[0]
+                begun = task.start_time
                 # total=None turns the bar into a spinner until the stage reports a share.
                 self._bar.reset(self._task, description=visible(words), total=None)
+                task.start_time = begun  # the time of the whole verb, which moves through short stages
 
     def reached(self, part: float) -> None:
         """Report the share of the stage that is done, from 0 to 1."""
@@ -157,8 +161,8 @@ def progress(quiet: bool = False) -> Iterator[ProgressDisplay]:
         shown.close(finished)
 
 
-def _later(action: Any) -> Timer:
-    timer = Timer(SILENT_SECONDS, action)
+def _later(seconds: float, action: Any) -> Timer:
+    timer = Timer(max(seconds, 0.0), action)
     # Must not keep the interpreter alive.
     timer.daemon = True
     timer.start()
