@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import tauform as tf
-from tauform.fleet.scheduler import cluster
+from tauform.scheduler import cluster
 from tools.measuring.timing import Row
 
 TITLE = (

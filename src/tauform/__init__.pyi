@@ -56,6 +56,7 @@ from .fast.torques import generalized_momentum as generalized_momentum
 from .fast.torques import gravity_torque as gravity_torque
 from .fast.torques import inverse_dynamics as inverse_dynamics
 from .fleet.fleet_fit import FleetFit as FleetFit
+from .fleet.fleets import identify_fleets as identify_fleets
 from .fleet.identify_fleet import identify_fleet as identify_fleet
 from .fleet.watch import watch_fleet as watch_fleet
 from .identification.fit import Fit as Fit

@@ -41,7 +41,7 @@ if __name__ == "__main__":
     assert job.state == "done", job.error
 """,
     "workers": """
-from tauform.fleet.scheduler import cluster
+from tauform.scheduler import cluster
 if __name__ == "__main__":
     with cluster(None, 1) as client:
         assert client.submit(sum, [1, 2]).result() == 3

@@ -31,6 +31,7 @@ LEVELS = (
         "documents",
         "files",
         "messages",
+        "scheduler",
         "notebook",
         "portable",
         "description",

@@ -13,7 +13,7 @@ import tauform as tf
 from fleet.simulated_fleet import arm, samples, write
 from tauform.cli import main
 from tauform.errors import IdentificationError, RecordingError
-from tauform.fleet.evidence.dataset import Dataset
+from tauform.fleet.sources.dataset import Dataset
 
 HEALTHY = [f"A{k:02d}" for k in range(10)]
 FAULTY: dict[str, dict[str, float]] = {"B_friction": {"friction": 1.3}, "B_payload": {"payload": 0.8}}

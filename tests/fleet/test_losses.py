@@ -81,7 +81,7 @@ def test_a_lost_scheduler_is_named_and_a_checkpoint_goes_on(
     folder: Path, undisturbed: tf.FleetFit, condensed: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     distributed = pytest.importorskip("distributed")
-    monkeypatch.setattr("tauform.fleet.scheduler.SECONDS_TO_RETURN", 1)
+    monkeypatch.setattr("tauform.scheduler.SECONDS_TO_RETURN", 1)
     # Threads of this process: the scheduler and its workers are real, and closed at once.
     cluster = distributed.LocalCluster(
         n_workers=1, threads_per_worker=1, processes=False, dashboard_address="127.0.0.1:0", silence_logs=50
@@ -147,7 +147,7 @@ def test_a_scheduler_that_does_not_answer_is_one_sentence(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pytest.importorskip("distributed")
-    monkeypatch.setattr("tauform.fleet.scheduler.SECONDS_TO_ANSWER", 1)
+    monkeypatch.setattr("tauform.scheduler.SECONDS_TO_ANSWER", 1)
     begun = time.monotonic()
     assert main(["fleet", "two_link", str(folder), "--scheduler", "tcp://127.0.0.1:9", "--sample", "1"]) == 2
     assert "scheduler tcp://127.0.0.1:9 does not answer" in capsys.readouterr().err

@@ -33,7 +33,7 @@ def plan() -> Any:
     """What workers of a fleet of two-link arms are given, and a unit's logs as they condense them."""
     from tauform.fleet.evidence.condense import condense
     from tauform.fleet.evidence.condensed import Plan
-    from tauform.fleet.evidence.dataset import Dataset
+    from tauform.fleet.sources.dataset import Dataset
 
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
@@ -42,7 +42,7 @@ def plan() -> Any:
         robot, logs = originals.robot(), Dataset.of(root)
         recording = tf.read_recording(root / UNIT / "0.csv", robot)
         fit = tf.identify(robot, recording, friction="plain", couplings=None, method="weighted")
-        made = Plan.of(fit, robot, {})
+        made = Plan.of(fit, robot, logs.reading)
         files = [file for listed in logs.units.values() for file in listed]
         return made, condense(UNIT, files, made)
 
@@ -111,11 +111,11 @@ def write_settings(folder: Path, data: bytes) -> Path:
 
 def read_settings(path: Path) -> Any:
     """Settings that pass read a log, or the log is refused."""
-    from tauform.fleet.evidence.dataset import Dataset
+    from tauform.fleet.sources.dataset import Dataset
 
     logs = Dataset.of(path)
     with suppress(TauformError):
-        recording = tf.read_recording(logs.units[UNIT][0].path, originals.robot(), **logs.reading)
+        recording = logs.reading.read(originals.robot(), UNIT, logs.units[UNIT][0])
         assert np.isfinite(recording.tau).all(), "a value is not finite"
     return repr(logs.reading)
 

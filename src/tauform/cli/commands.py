@@ -17,7 +17,9 @@ class Command(TyperCommand):
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """Arguments on the line after Usage: ROBOT, not {ROBOT}."""
         # Braces mean a choice to readers of shells; there is none here.
-        return [piece.replace("{", "").replace("}", "") for piece in super().collect_usage_pieces(ctx)]
+        pieces = [piece.replace("{", "").replace("}", "") for piece in super().collect_usage_pieces(ctx)]
+        # Two words that are named are not any number of them.
+        return [piece.removesuffix("...") if " " in piece else piece for piece in pieces]
 
 
 class VerbGroup(TyperGroup):

@@ -67,6 +67,9 @@ ROBOT_OPTIONS: dict[str, Any] = {
         typer.Option("--allow-code", help="Let a xacro file that you trust run Python.", rich_help_panel=PANEL),
     ],
 }
+# Of verbs whose work can be divided; 0 workers: this process alone.
+Workers = Annotated[int, typer.Option(help="Processes of this machine; 0 works in one.", min=0)]
+Scheduler = Annotated[str | None, typer.Option(metavar="ADDRESS", help="Address of a scheduler of Dask.")]
 # Of every verb that writes.
 Force = Annotated[bool, typer.Option("--force", help="Overwrite files; write into a folder that holds others too.")]
 # Of every verb that makes programs of several functions.

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 import typer
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from tauform.description.robot import Robot
 
 # Parameters of a verb that are made of options, or given, in place of options of their own.
-MADE = ("reading", "tell")
+MADE = ("reading", "tell", "loading")
 # Exit code of a verb that did what it was told, with a result that must not be relied on.
 DOUBTFUL = 1
 # Exit code of a verb that could not do all it was told.
@@ -34,16 +33,21 @@ def verb(function: Callable[..., Page]) -> Callable[..., None]:
 
     A parameter named `robot` receives the loaded Robot; on the command line it becomes the argument ROBOT and the
     options --tip, --lock, --snap, --gravity, --package-dir and --allow-code. One named `reading` receives LogOptions,
-    made of the options that say how logs are read; one named `tell` receives the ProgressDisplay, which is told when
-    another stage begins. Every verb gets --json and --quiet.
+    made of the options that say how logs are read; one named `loading` receives those of `tauform.load`, for verbs that
+    find their robots elsewhere; one named `tell` receives the ProgressDisplay, which is told
+    when another stage begins. Every verb gets --json and --quiet.
     """
     # Robot is imported for the type checker only; its annotation is replaced below, so any stand-in will do.
     names = {"Robot": object, "Page": Page, "LogOptions": LogOptions, "ProgressDisplay": ProgressDisplay}
     hints = get_type_hints(function, localns=names, include_extras=True)
     own = inspect.signature(function).parameters
-    takes_robot, reads, tells = ("robot" in own, "reading" in own, "tell" in own)
+    takes_robot, loads, reads, tells = (name in own for name in ("robot", "loading", "reading", "tell"))
     # In the order of the help: logs, robot, then what every verb has.
-    shared = {**(RECORDING_OPTIONS if reads else {}), **(ROBOT_OPTIONS if takes_robot else {}), **COMMON_OPTIONS}
+    shared = {
+        **(RECORDING_OPTIONS if reads else {}),
+        **(ROBOT_OPTIONS if takes_robot or loads else {}),
+        **COMMON_OPTIONS,
+    }
     parameters = arranged(
         [
             *(
@@ -65,10 +69,13 @@ def verb(function: Callable[..., Page]) -> Callable[..., None]:
     @wraps(function)
     def command(as_json: bool = False, quiet: bool = False, **arguments: Any) -> None:
         with progress(quiet) as tell:
+            if takes_robot or loads:
+                loading = loading_options(**{n: arguments.pop(n, DEFAULTS.get(n)) for n in ROBOT_OPTIONS})
             if takes_robot:
-                options = {name: arguments.pop(name, DEFAULTS.get(name)) for name in ROBOT_OPTIONS}
                 tell(f"reading {arguments['robot']}")
-                arguments["robot"] = load_robot(arguments["robot"], **options)
+                arguments["robot"] = _load(arguments["robot"], loading)
+            if loads:
+                arguments["loading"] = loading
             if reads:
                 arguments["reading"] = LogOptions(**{name: arguments.pop(name) for name in RECORDING_OPTIONS})
             if tells:
@@ -99,27 +106,17 @@ def verb(function: Callable[..., Page]) -> Callable[..., None]:
     return command
 
 
-def load_robot(
-    source: str,
-    tip: str | None = None,
-    lock: list[str] | None = None,
-    snap: float | None = None,
-    gravity: tuple[float, float, float] | None = None,
-    package_dirs: list[Path] | None = None,
-    allow_code: bool = False,
-) -> Robot:
+def _load(source: str, loading: Mapping[str, Any]) -> Robot:
     """The robot that the command line describes."""
     import tauform
 
-    return tauform.load(
-        source,
-        tip=tip,
-        lock=parse_locks(lock or []),
-        snap=snap,
-        gravity=gravity,
-        package_dirs=package_dirs or (),
-        allow_code=allow_code,
-    )
+    return tauform.load(source, **loading)
+
+
+def loading_options(lock: list[str] | None = None, **given: Any) -> dict[str, Any]:
+    """Options of `tauform.load` that the command line gave."""
+    options = {**given, "lock": parse_locks(lock or [])}
+    return {name: value for name, value in options.items() if value not in (None, False, [], {})}
 
 
 def parse_locks(pairs: list[str]) -> dict[str, float]:

@@ -14,6 +14,7 @@ from tauform.deferred import deferred
 from tauform.description.robot import Robot
 from tauform.fleet.comparison.compare import UnitFit
 from tauform.fleet.comparison.reference import Reference
+from tauform.fleet.evidence.condensed import Thermal
 from tauform.fleet.evidence.trends import Change, Trend
 from tauform.identification.fit import Fit
 from tauform.messages import counted, no_such
@@ -30,11 +31,13 @@ class FleetFit:
         trends: friction, offsets, gains and payload over time.
         changes: steps and drifts in these.
         excluded: (unit, file, reason) of logs that were not used.
+        used: (unit, file, start of its recording [s], samples per second) of the others.
         n_windows: unit -> recordings that were used.
         seconds: of motion that was used.
         excerpts: unit -> (m, 1 + 2n) the beginning of its last recording: time, measured torques, and those that the
             pooled model predicts.
-        troubles: what went wrong beside the logs, such as a disk too full for checkpoints.
+        troubles: what is to know beside that: mixed rates, a disk too full for checkpoints.
+        thermal: how friction changes with temperature, which was taken off; None where it is not known.
     """
 
     pooled: Fit
@@ -46,6 +49,8 @@ class FleetFit:
     n_windows: Mapping[str, int]
     seconds: float
     troubles: tuple[str, ...] = ()
+    used: tuple[tuple[str, str, float, float], ...] = ()
+    thermal: Thermal | None = None
     excerpts: Mapping[str, Array] = field(default_factory=dict)
 
     @property
@@ -135,5 +140,6 @@ def rows_of(fit: FleetFit) -> dict[str, dict[str, list[Any]]]:
             for name in ("unit", "value", "course", "at", "before", "after", "p_value")
         },
         "excluded": {name: [row[k] for row in fit.excluded] for k, name in enumerate(("unit", "file", "reason"))},
+        "used": {name: [row[k] for row in fit.used] for k, name in enumerate(("unit", "file", "start", "rate"))},
     }
     return table

@@ -12,18 +12,23 @@ from tauform.closedform.threads import on_one_thread
 from tauform.description.robot import Robot
 from tauform.errors import RecordingError, TauformError
 from tauform.fleet.evidence.condensed import one_block
-from tauform.fleet.evidence.dataset import Dataset
 from tauform.fleet.evidence.noise import wide_prior
-from tauform.fleet.evidence.places import at_hand
 from tauform.fleet.evidence.plausible import implausible
+from tauform.fleet.sources.dataset import Dataset
 from tauform.identification.fit import Fit
 from tauform.identification.identify import identify
-from tauform.identification.logs.read import read_recording
 from tauform.identification.recording.recording import Recording
 from tauform.identification.recording.segments import uniform_segments
 from tauform.identification.regression.colour import root_of
 from tauform.identification.regression.estimate import least_squares
 from tauform.identification.regression.evidence import gather
+
+
+def sampled(logs: Dataset, count: int) -> list[str]:
+    """Some units."""
+    names = list(logs.units)
+    # Evenly over the names: neighbours may come from one hall or one batch.
+    return [names[k] for k in np.unique(np.linspace(0, len(names) - 1, max(1, count)).astype(int))]
 
 
 def pooled_fit(robot: Robot, logs: Dataset, sample: int, physical: bool) -> Fit:
@@ -33,16 +38,12 @@ def pooled_fit(robot: Robot, logs: Dataset, sample: int, physical: bool) -> Fit:
         RecordingError: none of these logs can be read.
         IdentificationError: they leave parameters open.
     """
-    names = list(logs.units)
-    # Evenly over the names: neighbours may come from one hall or one batch.
-    chosen = [names[k] for k in np.unique(np.linspace(0, len(names) - 1, max(1, sample)).astype(int))]
     recordings: list[Recording] = []
     refused = ""
-    for name in chosen:
+    for name in sampled(logs, sample):
         for file in logs.units[name]:
             try:
-                with at_hand(file.path) as path:
-                    recordings.append(read_recording(path, robot, **logs.reading))
+                recordings.append(logs.reading.read(robot, name, file))
                 # One readable log per unit is enough to choose terms.
                 break
             except (TauformError, OSError) as error:

@@ -9,14 +9,14 @@ from typing import Any
 
 from tauform.description.robot import Robot
 from tauform.errors import IdentificationError
-from tauform.fleet.evidence.dataset import Dataset
 from tauform.fleet.fleet_fit import FleetFit
 from tauform.fleet.identify_fleet import identify_fleet
+from tauform.fleet.sources.dataset import Dataset
 from tauform.wording import argument
 
 
 def watch_fleet(
-    robot: Robot,
+    robot: Robot | None,
     dataset: str | Path,
     checkpoint: str | Path,
     by: str = "unit",
@@ -37,6 +37,16 @@ def watch_fleet(
     Raises:
         IdentificationError: no folder for checkpoints, or `every` is no time; and what `identify_fleet` raises.
     """
+    for logs in settled(dataset, by, every):
+        yield identify_fleet(robot, logs, by, checkpoint=checkpoint, **options)
+
+
+def settled(dataset: str | Path, by: str, every: float) -> Iterator[Dataset]:
+    """The data set as it is now, and again whenever it has changed and two looks agree.
+
+    Raises:
+        IdentificationError: `every` is no time.
+    """
     if not 0 <= every < float("inf"):
         raise IdentificationError(f"{argument('every', every)}: seconds between two looks, not less than 0")
     seen: Any = None
@@ -44,10 +54,10 @@ def watch_fleet(
     while True:
         logs = Dataset.of(dataset, by)
         # Settings count too: other units or gains change every value.
-        state = ({name: [file.mark for file in files] for name, files in logs.units.items()}, logs.reading)
+        state = ({name: [file.mark for file in files] for name, files in logs.units.items()}, logs.settings)
         if state == seen and state != done:
             done = state
-            yield identify_fleet(robot, logs, by, checkpoint=checkpoint, **options)
+            yield logs
             # The next look comes at once: much may have arrived meanwhile.
             continue
         seen = state

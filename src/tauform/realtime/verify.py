@@ -7,7 +7,7 @@ counts and a maximum. So the result is the same, to the bit, however the slices 
 from __future__ import annotations
 
 import math
-from contextlib import ExitStack
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -26,12 +26,12 @@ from tauform.codegen.program.program import Program
 from tauform.codegen.runtime.kernel import Kernel
 from tauform.description.robot import Robot
 from tauform.errors import ModelError
-from tauform.fleet.scheduler import cluster, completed
 from tauform.messages import Progress
 from tauform.realtime.reduction.joints import joint_sizes, joint_weights
 from tauform.realtime.reduction.reduce import Reduction
 from tauform.realtime.reduction.subject import Subject, function_states
 from tauform.realtime.reduction.verification import for_batches, relative_errors
+from tauform.scheduler import cluster_if_asked, completed
 
 # States of a slice: they and their torques fit into the cache of one core.
 STATES_PER_SLICE = 10_000
@@ -146,11 +146,8 @@ def verify(
         if progress:
             progress(f"{comparison.program.name}: errors at {total.counts.n_states} of {n_states} states")
 
-    with ExitStack() as stack:
-        # A cluster only where one is asked for: starting it takes longer than most verifications.
-        if client is None and (scheduler is not None or workers):
-            client = stack.enter_context(cluster(scheduler, workers))
-        completed(_counted, comparison, tasks, client, done)
+    with cluster_if_asked(scheduler, workers) if client is None else nullcontext(client) as own:
+        completed(_counted, comparison, tasks, own, done)
     return ErrorDistribution(
         program=comparison.program,
         reference=comparison.described,

@@ -10,7 +10,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from tauform.errors import TauformError
-from tauform.fleet.scheduler import safe_path
+from tauform.scheduler import safe_path
 
 
 @dataclass

@@ -14,9 +14,9 @@ from fleet.simulated_fleet import SPREAD, arm, samples, write
 from tauform.fleet.comparison.compare import FALSE_ALARM, compare_units
 from tauform.fleet.evidence.condense import condense
 from tauform.fleet.evidence.condensed import Plan, UnitLogs
-from tauform.fleet.evidence.dataset import Dataset
 from tauform.fleet.evidence.summary import UnitSummary, summarize
 from tauform.fleet.pooled import pooled_fit
+from tauform.fleet.sources.dataset import Dataset
 
 N_WINDOWS = 6
 # Six recordings, from the first to the last.

@@ -10,7 +10,8 @@ import pytest
 
 import tauform as tf
 from fleet.simulated_fleet import arm, samples, write
-from tauform.identification.logs.read import read_recording
+from tauform.fleet.evidence.condense import _Condensing
+from tauform.fleet.sources.reading import LogFile
 
 
 @pytest.fixture
@@ -18,11 +19,14 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Names of files that workers read, in order."""
     names: list[str] = []
 
-    def counted(path: Path, *args: Any, **options: Any) -> tf.Recording:
-        names.append(path.name)
-        return read_recording(path, *args, **options)
+    # Of workers alone: the model is chosen on logs of its own.
+    of_worker = _Condensing._read
 
-    monkeypatch.setattr("tauform.fleet.evidence.condense.read_recording", counted)
+    def counted(task: _Condensing, file: LogFile) -> Any:
+        names.append(Path(file.path).name)
+        return of_worker(task, file)
+
+    monkeypatch.setattr(_Condensing, "_read", counted)
     return names
 
 

@@ -8,7 +8,7 @@ much of r it explains.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.linalg
@@ -18,12 +18,14 @@ from tauform.arrays import AnyArray, Array
 from tauform.closedform.threads import on_one_thread
 from tauform.fleet.comparison.reference import Reference
 from tauform.fleet.evidence.condensed import Plan
-from tauform.fleet.evidence.courses import CONSTANT, DRIFT, STEP, Course
+from tauform.fleet.evidence.courses import CONSTANT, DRIFT, STEP, USUAL_SHARES, Course, widened
 from tauform.fleet.evidence.faults import faults_of
 from tauform.fleet.evidence.summary import UnitSummary
 
 # An exchange of columns has the size 1; further off it is no exchange.
 MAX_SWAP_OFF = 0.3
+# Of a joint's torque: what a model leaves unexplained of a healthy unit, beside noise, and may look like any fault.
+LEAST_SHARE = 0.005
 # Directions of a fault that show less than this share of the strongest one are open.
 MIN_SHOWN = 1e-9
 
@@ -81,20 +83,22 @@ class _Hypothesis:
 
 @dataclass(frozen=True, eq=False)
 class _Healthy:
-    """What a healthy unit leaves: A, r, and S as a Cholesky factor."""
+    """What a healthy unit leaves: A, r, and S as a Cholesky factor; (n,) norms of the torques that are predicted."""
 
     A: Array
     left: Array
     root: tuple[Array, bool]
     reference: Reference
+    torques: Array
 
     @classmethod
-    def of(cls, table: Array, reference: Reference) -> _Healthy:
+    def of(cls, table: Array, reference: Reference, n: int) -> _Healthy:
         p = len(reference.mean)
         A, left = table[:, :p], table[:, -1] - table[:, :p] @ reference.mean
+        torques = np.linalg.norm(table[:, [p + n * j + j for j in range(n)]], axis=0)
         # S = I + A (M + T) A^T
         spread = reference.uncertainty + np.diag(reference.between**2)
-        return cls(A, left, scipy.linalg.cho_factor(np.eye(len(A)) + A @ spread @ A.T), reference)
+        return cls(A, left, scipy.linalg.cho_factor(np.eye(len(A)) + A @ spread @ A.T), reference, torques)
 
     def solved(self, D: Array) -> Array:
         """S^-1 D."""
@@ -114,10 +118,68 @@ class _Healthy:
         return found
 
 
+@dataclass(frozen=True, eq=False)
+class Tested:
+    """A fault as one unit shows it, before it is known how much healthy units show of it.
+
+    Attributes:
+        cause: its chance is not yet known.
+        seen: how much of the residuals it explains, chi-squared of `n_directions` for a healthy unit.
+        freedom: degrees of freedom of the variance behind that.
+        count: faults that were tried beside it.
+        n_tried: places of a step that were tried, of which this is the best.
+    """
+
+    cause: Cause
+    seen: float
+    n_directions: int
+    freedom: float
+    count: int
+    n_tried: int
+
+    @property
+    def key(self) -> tuple[str, tuple[int, ...], str]:
+        """The same fault in other units."""
+        return self.cause.name, self.cause.joints, self.cause.course
+
+    def judged(self, scatter: float) -> Cause:
+        """The cause with its chance.
+
+        Args:
+            scatter: variance of what healthy units show of it, over the one that was expected.
+        """
+        k, seen = self.n_directions, self.seen / scatter
+        # A survival function that underflows to zero would make all grave faults alike: it stops before.
+        chance = max(float(special.fdtrc(k, self.freedom, seen / k)), 1e-300 / max(seen, 1.0))
+        deviation = self.cause.deviation * float(np.sqrt(scatter))
+        return replace(self.cause, p_value=min(1.0, self.count * chance), deviation=deviation)
+
+
+def scatters(units: Sequence[Sequence[Tested]]) -> dict[object, float]:
+    """By `Tested.key`: how much more healthy units scatter along a fault than their spreads, one by one, explain.
+
+    Spreads of values are taken as independent. Those of masses are not: heavier castings look like a small payload, or
+    like a gain of all joints. So the fleet itself says what is usual, by quantiles that a few faults do not move.
+    """
+    found: dict[object, float] = {}
+    for share in USUAL_SHARES:
+        shown: dict[object, list[float]] = {}
+        for unit in units:
+            for one in unit:
+                # Of the best of several places, as if these were independent.
+                usual = float(special.chdtri(one.n_directions, 1 - share ** (1 / one.n_tried)))
+                shown.setdefault(one.key, []).append(one.seen / usual)
+        for key, ratios in shown.items():
+            # Who does not show it at all shows none of it.
+            filled = ratios + [0.0] * (len(units) - len(ratios))
+            found[key] = max(found.get(key, 1.0), widened(float(np.quantile(filled, share)), len(units)))
+    return found
+
+
 @on_one_thread
-def causes(summary: UnitSummary, reference: Reference, plan: Plan) -> list[Cause]:
-    """All faults that were tried, most likely first; probabilities include that many were tried."""
-    healthy = _Healthy.of(summary.table, reference)
+def tested_faults(summary: UnitSummary, reference: Reference, plan: Plan) -> list[Tested]:
+    """All faults that a unit may show."""
+    healthy = _Healthy.of(summary.table, reference, len(plan.weights))
     width = summary.table.shape[1] - 1
     always, later = _always(plan, width), _later(plan, width, summary.courses)
     found = []
@@ -129,7 +191,7 @@ def causes(summary: UnitSummary, reference: Reference, plan: Plan) -> list[Cause
         solved = healthy.solved(D)
         for alike, columns in _alike(family, D):
             found += _tested(alike, D[:, columns], solved[:, columns], healthy, count)
-    return sorted(found, key=lambda cause: -cause.surprise)
+    return found
 
 
 def _alike(family: Sequence[_Hypothesis], D: Array) -> Iterator[tuple[list[_Hypothesis], AnyArray]]:
@@ -150,7 +212,7 @@ def _alike(family: Sequence[_Hypothesis], D: Array) -> Iterator[tuple[list[_Hypo
         yield [fault for fault, _ in pairs], np.array([columns for _, columns in pairs])
 
 
-def _tested(faults: Sequence[_Hypothesis], D: Array, solved: Array, healthy: _Healthy, count: int) -> list[Cause]:
+def _tested(faults: Sequence[_Hypothesis], D: Array, solved: Array, healthy: _Healthy, count: int) -> list[Tested]:
     """Faults with their columns D and S^-1 D, (r, m, k); of exchanges, those that are one."""
     D, solved = np.moveaxis(D, 0, 1), np.moveaxis(solved, 0, 1)
     size, k = np.linalg.norm(D, axis=1), D.shape[-1]
@@ -162,23 +224,26 @@ def _tested(faults: Sequence[_Hypothesis], D: Array, solved: Array, healthy: _He
     # Of the variance, the part that is noise grows with the colour that each fault feels.
     weights, plain = np.einsum("mrk,mk->mr", solved, covariance[:, :, 0]), covariance[:, 0, 0]
     variance = plain + (np.array([fault.colour for fault in faults]) - 1) * (weights**2).sum(axis=1)
+    # Its torque beside that of its joints, all of them for a payload.
+    whole = np.array([np.linalg.norm(healthy.torques[list(fault.joints) or slice(None)]) for fault in faults])
+    variance += (LEAST_SHARE * whole / size[:, 0]) ** 2
     explained = np.einsum("mi,mij,mj->m", b, normal, b)
     seen = explained * plain / variance
     freedom = np.minimum(healthy.freedom(weights, variance), 1e9)
-    # A survival function that underflows to zero would make all grave faults alike: it stops at the smallest number.
-    chance = np.maximum(special.fdtrc(k, freedom, seen / k), 1e-300 / np.maximum(seen, 1.0))
     # -log of the tail of chi-squared, for large numbers: few units must not turn the order of causes, nor colours that
     # are estimates themselves.
     half = np.maximum(explained, 1.0) / 2
     tried = np.log([fault.n_tried for fault in faults])
     surprise = half - (k / 2 - 1) * np.log(half) + special.gammaln(k / 2) - tried
-    figures = zip(b[:, 0], np.sqrt(variance), np.minimum(1.0, count * chance), surprise, strict=True)
-    return [
-        Cause(fault.name, fault.joints, float(first), float(deviation), float(p), fault.course, fault.at, float(much))
-        for fault, (first, deviation, p, much) in zip(faults, figures, strict=True)
+    figures = zip(b[:, 0], np.sqrt(variance), surprise, seen, freedom, strict=True)
+    found = []
+    for fault, row in zip(faults, figures, strict=True):
+        first, deviation, much, explains, free = map(float, row)
         # Columns are exchanged or they are not: half of it is something else.
-        if fault.name != "swap" or abs(first - 1) <= MAX_SWAP_OFF
-    ]
+        if fault.name != "swap" or abs(first - 1) <= MAX_SWAP_OFF:
+            cause = Cause(fault.name, fault.joints, first, deviation, 1.0, fault.course, fault.at, much)
+            found.append(Tested(cause, explains, k, free, count, fault.n_tried))
+    return found
 
 
 def _always(plan: Plan, width: int) -> list[_Hypothesis]:

@@ -6,15 +6,16 @@ other units, of which it is none, do not explain it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import stats
 
 from tauform.arrays import AnyArray, Array
-from tauform.fleet.comparison.causes import Cause, causes
+from tauform.fleet.comparison.causes import Cause, Tested, scatters, tested_faults
 from tauform.fleet.comparison.reference import FEWEST_UNITS, Peers, Reference, alone
+from tauform.fleet.comparison.scatter import as_they_scatter
 from tauform.fleet.evidence.condensed import Plan
 from tauform.fleet.evidence.summary import UnitSummary
 
@@ -61,15 +62,20 @@ class UnitFit:
 
 def compare_units(plan: Plan, units: Sequence[UnitSummary]) -> tuple[Reference, list[UnitFit]]:
     """The fleet, and every unit beside it, most deviating first."""
+    units = as_they_scatter(units, plan)
     if len(units) < FEWEST_UNITS:
-        return alone(plan), [_beside(unit, alone(plan), alone(plan), plan, alarms=0.0) for unit in units]
+        shown = [_Shown(*_deviations(unit, alone(plan)), ()) for unit in units]
+        return alone(plan), [_beside(unit, alone(plan), own, {}, 0.0) for unit, own in zip(units, shown, strict=True)]
     faulty: AnyArray = np.zeros(len(units), dtype=bool)
     for _ in range(N_PASSES):
         peers = Peers(plan, units, faulty)
         fleet = peers.fleet
         # Bonferroni over the units: the rate of false alarms is that of the whole fleet.
         alarms = FALSE_ALARM / len(units)
-        fits = [_beside(unit, fleet, peers.beside(k), plan, alarms) for k, unit in enumerate(units)]
+        # What a unit shows first, then what is usual among all of them.
+        shown = [_Shown.of(unit, peers.beside(k), plan) for k, unit in enumerate(units)]
+        usual = scatters([own.faults for own, is_healthy in zip(shown, peers.healthy, strict=True) if is_healthy])
+        fits = [_beside(unit, fleet, own, usual, alarms) for unit, own in zip(units, shown, strict=True)]
         found = np.array([fit.is_deviating for fit in fits])
         # Who deviates hides others like him, where he was taken for healthy.
         if not (found & peers.healthy & ~faulty).any():
@@ -78,17 +84,31 @@ def compare_units(plan: Plan, units: Sequence[UnitSummary]) -> tuple[Reference, 
     return fleet, sorted(fits, key=lambda fit: fit.p_value)
 
 
-def _beside(unit: UnitSummary, fleet: Reference, others: Reference, plan: Plan, alarms: float) -> UnitFit:
+@dataclass(frozen=True, eq=False)
+class _Shown:
+    """A unit beside the other ones: (p,) z of its values, the least likely one's chance, and faults that were tried."""
+
+    z: Array
+    by_value: float
+    faults: Sequence[Tested]
+
+    @classmethod
+    def of(cls, unit: UnitSummary, others: Reference, plan: Plan) -> _Shown:
+        return cls(*_deviations(unit, others), tested_faults(unit, others, plan))
+
+
+def _beside(
+    unit: UnitSummary, fleet: Reference, shown: _Shown, usual: Mapping[object, float], alarms: float
+) -> UnitFit:
     x, C, T = unit.values, unit.covariance, fleet.between**2
     # x_u = mu + T (C + T)^-1 (x - mu): the unit's own word counts by how much more it knows than the fleet
     # gain = T (C + T)^-1; both are symmetric, so solving and transposing avoids an inverse.
     gain = np.linalg.solve(C + np.diag(T), np.diag(T)).T
     values = fleet.mean + gain @ (x - fleet.mean)
     covariance = np.diag(T) - gain @ np.diag(T)
-    z, by_value = _deviations(unit, others)
-    faults = causes(unit, others, plan) if alarms else []
+    faults = [fault.judged(usual.get(fault.key, 1.0)) for fault in shown.faults]
     # Values and known faults: the smallest probability counts for both (Bonferroni).
-    p_value = min([1.0, 2 * by_value, *(2 * fault.p_value for fault in faults)]) if alarms else 1.0
+    p_value = min([1.0, 2 * shown.by_value, *(2 * fault.p_value for fault in faults)]) if alarms else 1.0
     is_deviating = p_value < alarms
     return UnitFit(
         unit=unit.unit,
@@ -96,12 +116,12 @@ def _beside(unit: UnitSummary, fleet: Reference, others: Reference, plan: Plan, 
         deviations=np.sqrt(np.maximum(np.diag(covariance), 0.0)),
         # The gain's diagonal: 1 where a unit's own logs decide, 0 where the fleet does.
         from_logs=np.clip(np.diag(gain), 0.0, 1.0),
-        z=z,
+        z=shown.z,
         error=unit.error(values),
         fleet_error=unit.error(fleet.mean),
         p_value=p_value,
         is_deviating=is_deviating,
-        cause=faults[0] if is_deviating and faults else None,
+        cause=max(faults, key=lambda fault: fault.surprise) if is_deviating and faults else None,
     )
 
 

@@ -12,11 +12,9 @@ from tauform.arrays import Array
 from tauform.closedform.threads import on_one_thread
 from tauform.errors import IdentificationError, RecordingError, TauformError
 from tauform.fleet.evidence.condensed import Plan, UnitLogs, Window
-from tauform.fleet.evidence.dataset import LogFile
-from tauform.fleet.evidence.places import at_hand
 from tauform.fleet.evidence.plausible import implausible
-from tauform.identification.logs.read import read_recording
-from tauform.identification.recording.recording import Recording
+from tauform.fleet.sources.reading import LogFile
+from tauform.identification.recording.recording import Recording, pieces
 from tauform.identification.recording.segments import uniform_segments
 from tauform.identification.regression.evidence import Evidence, updated
 from tauform.identification.regression.rows import Rows
@@ -25,6 +23,8 @@ from tauform.identification.regression.rows import Rows
 MOST_SAMPLES = 4_000_000
 # Rows of a window that pages show; a few kilobytes.
 ROWS_SHOWN = 300
+# Relative difference of sampling rates beyond which recordings are not joined.
+MAX_RATE_DIFFERENCE = 0.02
 # Files follow one another where the gap between them is at most so many sample periods.
 MAX_GAP_PERIODS = 1.5
 
@@ -38,7 +38,7 @@ def condense(unit: str, files: Sequence[LogFile], plan: Plan, known: UnitLogs | 
     Args:
         known: what was condensed before; its files are read again only where a new one continues their recording.
     """
-    task = _Condensing(plan, {file.mark: file for file in files})
+    task = _Condensing(unit, plan, {file.mark: file for file in files})
     # A mark changes with the file, so that what was condensed of unchanged files counts as it is.
     windows, excluded = task.still_valid(known)
     before = {mark: window for window in windows for mark in window.files}
@@ -57,8 +57,8 @@ def condense(unit: str, files: Sequence[LogFile], plan: Plan, known: UnitLogs | 
 class _Condensing:
     """The recording that is being joined, and what is finished."""
 
-    def __init__(self, plan: Plan, files: Mapping[str, LogFile]) -> None:
-        self.plan, self.files = plan, files
+    def __init__(self, unit: str, plan: Plan, files: Mapping[str, LogFile]) -> None:
+        self.unit, self.plan, self.files = unit, plan, files
         self.windows: list[Window] = []
         self.excluded: list[tuple[str, str]] = []
         self.unreachable: set[str] = set()
@@ -112,8 +112,7 @@ class _Condensing:
 
     def _read(self, file: LogFile) -> Recording | None:
         try:
-            with at_hand(file.path) as path:
-                return read_recording(path, self.plan.robot, **self.plan.reading)
+            return self.plan.reading.read(self.plan.robot, self.unit, file)
         # A damaged log costs itself only; a fleet always has some.
         except (TauformError, OSError) as error:
             self.excluded.append((file.mark, str(error)))
@@ -134,10 +133,9 @@ class _Condensing:
         except TauformError as error:
             self.excluded.extend((mark, str(error)) for mark in marks)
             return
-        end = recording.clock + float(recording.t[-1])
-        self.windows.append(
-            Window(_start(recording), end, _period(recording), recording.n_samples, evidence, tuple(marks), excerpt)
-        )
+        end, warm = recording.clock + float(recording.t[-1]), _temperature(recording)
+        span = (_start(recording), end, _period(recording), recording.n_samples)
+        self.windows.append(Window(*span, evidence, tuple(marks), excerpt, warm))
 
 
 @on_one_thread
@@ -188,13 +186,24 @@ def _follows(before: Window | tuple[float, float, int], start: float) -> bool:
 
 
 def _same(last: Recording, recording: Recording) -> bool:
-    """Whether two recordings hold the same quantities; what one lacks cannot be joined."""
-    return all((getattr(last, name) is None) == (getattr(recording, name) is None) for name in ("qd", "temperature"))
+    """Whether two recordings hold the same quantities at the same rate; what one lacks cannot be joined."""
+    alike = abs(_period(recording) / _period(last) - 1) < MAX_RATE_DIFFERENCE
+    own = all((getattr(last, name) is None) == (getattr(recording, name) is None) for name in ("qd", "temperature"))
+    return alike and own
 
 
 def _period(recording: Recording) -> float:
     # The last hundred steps: files of hours need not be read again for a median.
     return float(np.median(np.diff(np.asarray(recording.t[-100:]))))
+
+
+def _temperature(recording: Recording) -> Array:
+    """(n,) mean of each joint, or empty."""
+    if recording.temperature is None:
+        return np.zeros(0)
+    # Piece by piece: recordings may be larger than memory.
+    sums = [np.asarray(recording.temperature[part]).sum(axis=0) for part, _ in pieces(recording.n_samples)]
+    return np.asarray(np.sum(sums, axis=0) / recording.n_samples)
 
 
 def _start(recording: Recording) -> float:

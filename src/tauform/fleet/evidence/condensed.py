@@ -13,8 +13,8 @@ import numpy as np
 from tauform.archives import unpacked as unpacked_arrays
 from tauform.arrays import AnyArray, Array
 from tauform.description.robot import Robot
-from tauform.fleet.evidence.dataset import LogFile
 from tauform.fleet.evidence.noise import Colour, noise_of
+from tauform.fleet.sources.reading import LogFile, Reading
 from tauform.identification.fit import Fit
 from tauform.identification.regression.colour import root_of
 from tauform.identification.regression.evidence import Evidence
@@ -25,29 +25,47 @@ LARGEST_NUMBER = 1e100
 
 
 @dataclass(frozen=True, eq=False)
+class Thermal:
+    """How values change with temperature, which is taken off.
+
+    Attributes:
+        reference: (n,) temperature of the joints that all estimates are of [degrees Celsius].
+        slopes: (p,) change of each value per kelvin of its joint.
+        lowest, highest: (n,) temperatures that the slopes were found between.
+    """
+
+    reference: Array
+    slopes: Array
+    lowest: Array
+    highest: Array
+
+
+@dataclass(frozen=True, eq=False)
 class Plan:
     """What every worker needs: the pooled model's columns, filters and values, and how logs are read.
 
     Attributes:
         robot: of all units.
         source: design, filters and smoother; its segments are none.
-        reading: options of `read_recording`.
+        reading: how logs become recordings.
         values, covariance: (p,), (p, p) of the pooled fit.
         weights, inflation: (n,) of the joints' rows, and of their variance by correlation in time, of a usual unit.
         colour: how much more than that it is for single values and faults.
+        thermal: what temperature does to friction, where it is known.
     """
 
     robot: Robot
     source: RowSource
-    reading: Mapping[str, Any]
+    reading: Reading
     values: Array
     covariance: Array
     weights: Array
     inflation: Array
     colour: Colour
+    thermal: Thermal | None = None
 
     @classmethod
-    def of(cls, fit: Fit, robot: Robot, reading: Mapping[str, Any], n_logs: int = 0) -> Plan:
+    def of(cls, fit: Fit, robot: Robot, reading: Reading, n_logs: int = 0) -> Plan:
         """The plan of a fit on some of `n_logs` logs."""
         assert fit.source is not None
         sigma, inflation, colour = noise_of(fit)
@@ -85,6 +103,7 @@ class Window:
         files: the logs that it was joined from.
         excerpt: (m, 1 + 2n) its first rows, for pages: time [s], then measured torques, then those that the pooled
             values predict.
+        temperature: (n,) mean of the joints [degrees Celsius]; empty where it was not recorded.
     """
 
     start: float
@@ -94,6 +113,7 @@ class Window:
     evidence: Evidence
     files: tuple[str, ...]
     excerpt: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    temperature: Array = field(default_factory=lambda: np.zeros(0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,6 +165,7 @@ def arrays_of(logs: UnitLogs) -> dict[str, Any]:
         arrays[f"{k}_span"] = np.array([window.start, window.end, window.period, float(window.n_samples)])
         arrays[f"{k}_files"] = np.array(window.files, dtype=str)
         arrays[f"{k}_excerpt"] = window.excerpt
+        arrays[f"{k}_temperature"] = window.temperature
         for name in ("triangles", "counts", "peaks", "torque_peaks"):
             arrays[f"{k}_{name}"] = getattr(window.evidence, name)
     return arrays
@@ -174,12 +195,13 @@ def _window(held: Mapping[str, AnyArray], k: int, shape: tuple[int, int]) -> Win
         ValueError: of another model, or damaged.
     """
     n, p = shape
-    span, counts, triangles, peaks, torque_peaks, excerpt = (
-        held[f"{k}_{name}"] for name in ("span", "counts", "triangles", "peaks", "torque_peaks", "excerpt")
+    span, counts, triangles, peaks, torque_peaks, excerpt, temperature = (
+        held[f"{k}_{name}"]
+        for name in ("span", "counts", "triangles", "peaks", "torque_peaks", "excerpt", "temperature")
     )
     shown = (len(excerpt), 1 + 2 * n if len(excerpt) else excerpt.shape[-1])
     wanted = [((len(counts), n, p + 1, p + 1), triangles), ((n, p), peaks), ((n,), torque_peaks), ((4,), span)]
-    for size, array in [*wanted, (shown, excerpt)]:
+    for size, array in [*wanted, (shown, excerpt), ((n if len(temperature) else 0,), temperature)]:
         # A checkpoint of another design has other shapes; numbers whose squares are none mark a damaged one.
         if array.shape != size or array.dtype != np.float64 or not (np.abs(array) < LARGEST_NUMBER).all():
             raise ValueError("of another model")
@@ -191,7 +213,7 @@ def _window(held: Mapping[str, AnyArray], k: int, shape: tuple[int, int]) -> Win
     if not len(files):
         raise ValueError("of no file")
     evidence = Evidence(triangles, counts, (0,) * len(counts), peaks, torque_peaks)
-    return Window(start, end, period, int(n_samples), evidence, tuple(map(str, files)), excerpt)
+    return Window(start, end, period, int(n_samples), evidence, tuple(map(str, files)), excerpt, temperature)
 
 
 def _texts(array: AnyArray, n_dimensions: int) -> AnyArray:

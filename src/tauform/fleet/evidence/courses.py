@@ -17,6 +17,10 @@ from tauform.fleet.evidence.condensed import Plan, Window
 from tauform.fleet.evidence.faults import faults_of
 
 CONSTANT, DRIFT, STEP = "constant", "drift", "step"
+# Quantiles of a fleet by which its scatter is known; faults of fewer than a quarter of the units do not move them.
+USUAL_SHARES = (0.5, 0.75)
+# What is expected of healthy units counts like so many units that show it.
+UNITS_OF_EXPECTATION = 10
 
 
 @dataclass(frozen=True)
@@ -65,6 +69,11 @@ def best_line(x: Array, precision: Array, course: Array) -> tuple[float, float, 
     slope = float(precision @ (off * x)) / square
     first = float(mean - slope * centre)
     return abs(slope) * np.sqrt(square), first, first + slope
+
+
+def widened(ratio: float, n_units: int) -> float:
+    """A ratio of variances that was seen in so many units; never below 1: less may be seen by chance."""
+    return max(1.0, 1.0 + (ratio - 1.0) * n_units / (n_units + UNITS_OF_EXPECTATION))
 
 
 def two_sided(z: float) -> float:

@@ -21,7 +21,7 @@ class Store:
         self.shape = plan.shape
         design = plan.source.design
         # All that decides the triangles: a change in any of these must miss the old checkpoint.
-        told = (__version__, design.names, design.widths, plan.source.filters, dict(plan.reading))
+        told = (__version__, design.names, design.widths, plan.source.filters, plan.reading)
         self.plan = repr(told).encode() + plan.robot.parameters.tobytes() + plan.values.tobytes()
 
     def read(self, unit: str) -> UnitLogs | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
@@ -13,14 +13,13 @@ from tauform.closedform.threads import on_one_thread
 from tauform.fleet.evidence.condense import condense
 from tauform.fleet.evidence.condensed import Plan, UnitLogs, Window, merged, one_block
 from tauform.fleet.evidence.courses import Course, courses
-from tauform.fleet.evidence.dataset import LogFile
+from tauform.fleet.evidence.estimates import held_in
 from tauform.fleet.evidence.noise import wide_prior
+from tauform.fleet.evidence.thermal import at_reference
 from tauform.fleet.evidence.trends import Trend, trends
+from tauform.fleet.sources.reading import LogFile, name_of
 from tauform.identification.regression.estimate import Estimate, least_squares
-from tauform.identification.regression.evidence import Evidence, updated
-
-# Links of a unit are the fleet's within this share, where its own logs do not say otherwise.
-LIKELY_SPREAD = 0.1
+from tauform.identification.regression.evidence import updated
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +28,7 @@ class UnitSummary:
 
     Attributes:
         values, covariance: (p,), (p, p) from its own logs.
+        scatter: (p,) variance of the values as its recordings differ, over the one of the covariance; empty for one.
         triangle: (p + 1, p + 1) of all rows, unweighted: squares of residuals for any values.
         torque_square: sum of all squared torques.
         table: (r, p + n^2 + c + 1) weighted rows: the model's columns, the torque predicted for joint k as it acts at
@@ -36,6 +36,7 @@ class UnitSummary:
         courses: those faults.
         trends: values over time.
         excluded: (mark, reason) of logs that were not used.
+        used: (file, start of its recording [s], samples per second) of the others.
         n_windows: recordings.
         seconds: of motion.
         excerpt: of its last recording, see `Window`.
@@ -44,12 +45,14 @@ class UnitSummary:
     unit: str
     values: Array
     covariance: Array
+    scatter: Array
     triangle: Array
     torque_square: float
     table: Array
     courses: tuple[Course, ...]
     trends: tuple[Trend, ...]
     excluded: tuple[tuple[str, str], ...]
+    used: tuple[tuple[str, float, float], ...]
     n_windows: int
     seconds: float
     excerpt: Array
@@ -67,28 +70,58 @@ def summarize(logs: UnitLogs, plan: Plan) -> UnitSummary | None:
     if not logs.windows:
         return None
     p = len(plan.values)
-    everything = one_block(merged([window.evidence for window in logs.windows]))
+    # Once, here: all that follows is of one temperature.
+    windows = at_reference(logs.windows, plan)
+    everything = one_block(merged([window.evidence for window in windows]))
     evidence = everything.chosen(range(p))
     found = least_squares(evidence, prior=wide_prior(plan.values, plan.deviations))
-    held, slow = _held(everything, plan), plan.colour.of_values
+    held, slow = held_in(everything, plan), plan.colour.of_values
     # A quiet unit is judged like a usual one; what a model does not explain of a noisy one must not pass for a fault.
     noise = np.maximum(held.sigma, 1.0 / plan.weights) * np.sqrt(plan.inflation)
-    timed, table = _table(logs.windows, held.values, plan, 1.0 / noise)
+    timed, table = _table(windows, held.values, plan, 1.0 / noise)
+    covariance = found.covariance(evidence, plan.inflation) * np.sqrt(np.outer(slow, slow))
     return UnitSummary(
         unit=logs.unit,
         values=found.values,
-        covariance=found.covariance(evidence, plan.inflation) * np.sqrt(np.outer(slow, slow)),
+        covariance=covariance,
+        scatter=_scatter(windows, found, np.diag(covariance)),
         triangle=evidence.stacked(np.ones(evidence.n_joints)),
         torque_square=float(evidence.torque_squares.sum()),
         table=table,
         courses=timed,
-        trends=tuple(trends(logs.unit, logs.windows, held.values, plan, noise)),
+        trends=tuple(trends(logs.unit, windows, held.values, plan, noise)),
         excluded=logs.excluded,
-        n_windows=len(logs.windows),
-        seconds=sum(window.end - window.start for window in logs.windows),
+        used=tuple((name_of(mark), w.start, 1.0 / w.period) for w in windows for mark in w.files),
+        n_windows=len(windows),
+        seconds=sum(window.end - window.start for window in windows),
         # The last: what the unit does now.
-        excerpt=logs.windows[-1].excerpt,
+        excerpt=windows[-1].excerpt,
     )
+
+
+def _scatter(windows: Sequence[Window], found: Estimate, variances: Array) -> Array:
+    """Variances that recordings, left out one by one, show (the jackknife of Quenouille and Tukey), over given ones.
+
+    They count what a model makes wrong in each motion anew, which no spectrum of residuals shows.
+    """
+    count, p = len(windows), len(found.values)
+    if count < 2:
+        return np.zeros(0)
+    R = np.array([window.evidence.triangles[0] for window in windows]) * found.weights[:, None, None]
+    A, left = R[..., :p], R[..., -1] - R[..., :p] @ found.values
+    normal = np.linalg.inv(found.bread)
+    # x without a recording - x = -(N - N_i)^-1 A_i^T e_i
+    moved = [
+        np.linalg.solve(normal - np.einsum("jrp,jrq->pq", own, own, optimize=True), np.einsum("jrp,jr->p", own, e))
+        for own, e in zip(A, left, strict=True)
+    ]
+    off = np.array(moved) - np.mean(moved, axis=0)
+    return (count - 1) / count * (off**2).sum(axis=0) / np.maximum(variances, 1e-300)
+
+
+def condensed(plan: Plan, unit: str, files: Sequence[LogFile], known: UnitLogs | None) -> UnitLogs:
+    """A task of a worker: read and condense a unit."""
+    return condense(unit, files, plan, known)
 
 
 def summarized(
@@ -102,22 +135,6 @@ def summarized(
     logs = condense(unit, files, plan, known)
     summary = summarize(logs, plan)
     return summary, logs if keep else UnitLogs(unit, (), logs.excluded)
-
-
-def _held(evidence: Evidence, plan: Plan) -> Estimate:
-    """(p + n) what a unit is on the whole, which is held over time: values, and gains beyond 1 of its joints.
-
-    Its own values, near the fleet's where logs leave them open. Without its gains, a constant fault of a drive would
-    look like another change with every motion.
-    """
-    n, p = len(plan.weights), len(plan.values)
-    triangles = evidence.triangles.copy()
-    for j in range(n):
-        # Of the predicted torques, a joint has the gain of its own.
-        triangles[:, j, :, [p + k for k in range(n) if k != j]] = 0.0
-    spread = np.maximum(LIKELY_SPREAD * np.abs(plan.values), plan.deviations)
-    near = np.append(plan.values, np.zeros(n)), np.append(spread, np.full(n, LIKELY_SPREAD))
-    return least_squares(replace(evidence, triangles=triangles), prior=near)
 
 
 def _table(windows: Sequence[Window], held: Array, plan: Plan, scale: Array) -> tuple[tuple[Course, ...], Array]:

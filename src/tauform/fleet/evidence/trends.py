@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy import special
 
 from tauform.arrays import Array
 from tauform.fleet.evidence.condensed import Plan, Window
-from tauform.fleet.evidence.courses import DRIFT, STEP, best_line, best_step, left_of, ramp, two_sided
+from tauform.fleet.evidence.courses import DRIFT, STEP, USUAL_SHARES, best_line, best_step, ramp, two_sided, widened
+from tauform.fleet.evidence.estimates import changes, left_in
 from tauform.fleet.evidence.faults import load_directions
 
 # Of all series of a healthy fleet, the share in which a change is found by chance.
@@ -64,10 +66,10 @@ def trends(unit: str, windows: Sequence[Window], held: Array, plan: Plan, noise:
     p, load = len(plan.values), load_directions(design)
     found, spread = [], []
     for window in windows:
-        A, left = _left(window, held, p, noise)
-        friction = _changes(A, left, np.eye(p)[:, moving])
+        A, left = left_in(window, held, p, noise)
+        friction = changes(A, left, np.eye(p)[:, moving])
         # Of a load, its mass; first moments take what else it does.
-        mass = [part[:1] for part in _changes(A, left, load)]
+        mass = [part[:1] for part in changes(A, left, load)]
         parts = (friction, _gains(window, held, p, left, noise), mass)
         found.append(np.concatenate([x for x, _ in parts]))
         spread.append(np.concatenate([d for _, d in parts]))
@@ -81,17 +83,6 @@ def trends(unit: str, windows: Sequence[Window], held: Array, plan: Plan, noise:
     return [Trend(unit, name, start, x[:, i], d[:, i]) for i, name in enumerate(names)]
 
 
-def _left(window: Window, held: Array, p: int, noise: Array) -> tuple[Array, Array]:
-    """(n, rows, p) A and (n, rows) what is left of the torques once the unit as a whole is taken off; of unit noise."""
-    R = window.evidence.triangles[0]
-    return R[:, :, :p] / noise[:, None, None], left_of(R, held, p) / noise[:, None]
-
-
-def _changes(A: Array, left: Array, directions: Array) -> tuple[Array, Array]:
-    """Sizes of some directions of the values, and their deviations."""
-    return _solved((A @ directions).reshape(-1, directions.shape[1]), left.reshape(-1))
-
-
 def _gains(window: Window, held: Array, p: int, left: Array, noise: Array) -> tuple[Array, Array]:
     """Measured over predicted torque of each joint: 1 where its drive is as it is on the whole."""
     R = window.evidence.triangles[0]
@@ -101,11 +92,27 @@ def _gains(window: Window, held: Array, p: int, left: Array, noise: Array) -> tu
     return 1.0 + (predicted * left).sum(axis=1) / squares, 1.0 / np.sqrt(squares)
 
 
-def _solved(A: Array, left: Array) -> tuple[Array, Array]:
-    change, *_ = np.linalg.lstsq(A, left, rcond=None)
-    # Pseudo-inverse: a window in which a joint rests leaves its friction open.
-    variances = np.diag(np.linalg.pinv(A.T @ A))
-    return np.asarray(change, dtype=np.float64), np.sqrt(np.maximum(variances, 0.0))
+def usual_trends(series: Sequence[Trend], deviating: Collection[str]) -> list[Trend]:
+    """The series with deviations as large as windows scatter in the fleet, where that is more than was expected.
+
+    Args:
+        deviating: units that say nothing about what is usual.
+    """
+    scatter: dict[tuple[str, int], list[float]] = {}
+    for trend in (trend for trend in series if trend.unit not in deviating):
+        w = 1.0 / np.maximum(trend.deviations, 1e-300) ** 2
+        off = trend.values - np.average(trend.values, weights=w)
+        scatter.setdefault((trend.value, len(w)), []).append(float(w @ off**2))
+    # Of series of one value and length: chi-squared of one less than their windows.
+    found = {
+        (name, count): max(
+            widened(float(np.quantile(seen, share)) / float(special.chdtri(count - 1, 1 - share)), len(seen))
+            for share in USUAL_SHARES
+        )
+        for (name, count), seen in scatter.items()
+    }
+    ratios = [found.get((trend.value, len(trend.values)), 1.0) for trend in series]
+    return [replace(t, deviations=t.deviations * np.sqrt(ratio)) for t, ratio in zip(series, ratios, strict=True)]
 
 
 def change_of(trend: Trend, n_series: int) -> Change | None:

@@ -10,7 +10,14 @@ from typing import Any, NoReturn
 from tauform.errors import RecordingError
 from tauform.identification.logs.column_names import JOINT, ColumnChoice, ColumnIndex, listed, plain_name
 from tauform.identification.logs.column_numbers import by_number
-from tauform.identification.logs.field_names import COLUMN_FIELDS, FIELD_NAMES, MATRIX_NAMES, MEANINGS, TIME_NAMES
+from tauform.identification.logs.field_names import (
+    COLUMN_FIELDS,
+    FIELD_NAMES,
+    MATRIX_NAMES,
+    MEANINGS,
+    ONE_TEMPERATURE,
+    TIME_NAMES,
+)
 from tauform.identification.logs.joints import Joints, joint_columns, remedy_for
 from tauform.messages import counted
 from tauform.wording import argument, call
@@ -105,10 +112,19 @@ def guess_fields(
         elif asked is not None:
             # A user's word may name a matrix or columns; the matrix, being one exact name, is tried first.
             matrix = _matrices((asked,), widths, joints, field, source)
-            found[field] = matrix[0] if matrix else _mapped(asked, index, joints, field, source)
+            one = asked if isinstance(asked, str) and asked in index.names else None
+            found[field] = matrix[0] if matrix else _for_all(field, one, joints)
+            found[field] = found[field] or _mapped(asked, index, joints, field, source)
         else:
             found[field] = _guessed(index, widths, joints, field, source)
+            one = next((name for name in index.names if plain_name(name) in ONE_TEMPERATURE), None)
+            found[field] = found[field] or _for_all(field, one, joints)
     return LogLayout(time, **found)
+
+
+def _for_all(field: str, name: str | None, joints: Joints) -> ColumnChoice | None:
+    """One thermometer stands for all joints; no other field has one column for several."""
+    return (name,) * len(joints) if field == "temperature" and name is not None else None
 
 
 def _misused(sentence: str, value: object, remedy: str | None = None) -> RecordingError:

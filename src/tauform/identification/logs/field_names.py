@@ -25,6 +25,8 @@ MATRIX_NAMES = {
     "reference": ("q_ref", "reference", "target_q", "q_des"),
     "temperature": ("temperature", "temperatures", "temp"),
 }
+# Of one column that stands for all joints.
+ONE_TEMPERATURE = ("temperature", "motor_temperature", "joint_temperature", "ambient_temperature", "oil_temperature")
 COLUMN_FIELDS = ("q", "tau", "qd", "reference", "temperature")
 MEANINGS = {
     "q": "positions",

@@ -103,7 +103,9 @@ def _mapping(parts: Sequence[LogPart]) -> dict[str, str | tuple[str, ...]]:
             # Names that were read, not those asked for: prefixes and guesses are resolved.
             held.setdefault("t", part.layout.t)
         for name, names in part.layout.fields().items():
-            held[name] = names[0] if part.log.widths[names[0]] is not None else names
+            # A matrix is one name, and so is a thermometer for all joints.
+            is_one = part.log.widths[names[0]] is not None or (len(names) > 1 and len(set(names)) == 1)
+            held[name] = names[0] if is_one else names
     return held
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import logging
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tauform.cli.options import Force
+from tauform.cli.options import Force, catalogue_names
 from tauform.cli.outputs import check_outputs
 from tauform.cli.page import Page
 from tauform.cli.progress import ProgressDisplay
@@ -21,6 +21,7 @@ from tauform.cli.verb import verb
 if TYPE_CHECKING:
     from tauform.description.robot import Robot
     from tauform.fleet.fleet_fit import FleetFit
+    from tauform.fleet.sources.dataset import Dataset
 
 # Units that are listed in a terminal, if fewer deviate.
 MOST_ROWS = 40
@@ -28,11 +29,17 @@ MOST_ROWS = 40
 
 @verb
 def fleet(
-    robot: Robot,
+    loading: dict[str, Any],
     tell: ProgressDisplay,
-    dataset: Annotated[
-        str,
-        typer.Argument(metavar="DATASET", help="Folder or address of logs: UNIT/*.parquet, unit=UNIT/*.csv, s3://..."),
+    places: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[ROBOT] DATASET",
+            help="Catalogue name or file of the robot, where fleet.toml does not name it; and a folder or address of "
+            "logs: UNIT/*.parquet, unit=UNIT/*.csv, s3://...",
+            autocompletion=catalogue_names,
+            show_default=False,
+        ),
     ],
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="DIR", help="Write tables (Parquet) and report.html.")
@@ -53,25 +60,58 @@ def fleet(
     """Identify a fleet: one model, every unit beside it, who deviates, what changed over time."""
     import tauform as tf
 
+    if len(places) > 2:
+        raise typer.BadParameter(f"expected [ROBOT] DATASET, found {len(places)} words: {' '.join(places)}")
     # Condensing logs of a fleet takes long; the folder is checked first.
     check_outputs(force, folders=[] if output is None else [output])
-    options: dict[str, Any] = {
-        "scheduler": scheduler, "workers": workers, "sample": sample, "metrics": metrics, "progress": tell,
-    }  # fmt: skip
+    if watch and (output is None or checkpoint is None):
+        raise typer.BadParameter("--watch updates a folder and keeps what it read: add -o DIR and --checkpoint DIR")
+    robot = None if len(places) == 1 else tf.load(places[0], **loading)
+    options: dict[str, Any] = {"scheduler": scheduler, "workers": workers, "sample": sample, "checkpoint": checkpoint}
+    options |= {"metrics": metrics, "progress": tell}
     # For the time of this verb: the logger is the process's.
     with _json_logging() if log_json else nullcontext():
-        if not watch:
-            found = tf.identify_fleet(robot, dataset, checkpoint=checkpoint, **options)
-            return _page(found, [] if output is None else found.save(output, force=force))
-        if output is None or checkpoint is None:
-            raise typer.BadParameter("--watch updates a folder and keeps what it read: add -o DIR and --checkpoint DIR")
-        for count, found in enumerate(tf.watch_fleet(robot, dataset, checkpoint, every=every, **options), start=1):
+        for count, logs in enumerate(_looks(places[-1], watch, every), start=1):
+            found = _fleets(robot, logs, loading, options)
             # From the second update on the folder is our own.
-            written = found.save(output, force=force or count > 1)
-            tell(f"update {count}: {found!r}; waiting for logs")
-            if count == updates:
+            written = [] if output is None else _saved(found, output, force or count > 1)
+            if not watch or count == updates:
                 break
-    return _page(found, written)
+            tell(f"update {count}: {'; '.join(map(repr, found.values()))}; waiting for logs")
+    pages = [_page(fit) for fit in found.values()]
+    files = {"files": [str(path) for path in written]}
+    # One fleet is told as itself, several by their robots.
+    told = {name: page.data for name, page in zip(found, pages, strict=True)}
+    data = pages[0].data if len(pages) == 1 else {"fleets": told}
+    return Page({**data, **files}, tuple(shown for page in pages for shown in page.shown))
+
+
+def _looks(dataset: str, watch: bool, every: float) -> Iterator[Dataset]:
+    """The data set as it is, or again whenever it changes."""
+    from tauform.fleet.sources.dataset import Dataset
+    from tauform.fleet.watch import settled
+
+    return settled(dataset, "unit", every) if watch else iter([Dataset.of(dataset)])
+
+
+def _fleets(
+    robot: Robot | None, logs: Dataset, loading: dict[str, Any], options: dict[str, Any]
+) -> dict[str, FleetFit]:
+    """The fleet of a robot, or those that fleet.toml names."""
+    from tauform.fleet.fleets import fleets_of
+    from tauform.fleet.identify_fleet import identify_fleet
+
+    if robot is not None:
+        return {robot.name: identify_fleet(robot, logs, **options)}
+    # Options of the command line stand over those of the file.
+    return fleets_of(logs, lambda name: logs.load(name, **loading), **options)
+
+
+def _saved(found: dict[str, FleetFit], output: Path, force: bool) -> list[Path]:
+    """Written files: one folder, or one per robot within it."""
+    if len(found) == 1:
+        return next(iter(found.values())).save(output, force=force)
+    return [path for name, fit in found.items() for path in fit.save(output / Path(name).stem, force=force)]
 
 
 @contextmanager
@@ -103,7 +143,7 @@ class _JsonLines(logging.Formatter):
         return json.dumps({**held, **own}, default=str)
 
 
-def _page(found: FleetFit, written: Sequence[Path]) -> Page:
+def _page(found: FleetFit) -> Page:
     from tauform.report.tables import table
 
     rows = [
@@ -133,7 +173,6 @@ def _page(found: FleetFit, written: Sequence[Path]) -> Page:
         "changes": [vars(change) for change in found.changes],
         "excluded": [dict(zip(("unit", "file", "reason"), row, strict=True)) for row in found.excluded],
         "troubles": found.troubles,
-        "files": [str(path) for path in written],
     }
     # Every log that was left out is named with its reason: silence would pass for use.
     left = len(found.units) - len(rows)

@@ -34,7 +34,7 @@ def open_csv(path: Path) -> Log:
     """
     try:
         with ordinary(path).open(encoding="utf-8-sig") as file:
-            head = read_head(_lines(file, path.name))
+            head = read_head(lines_of(file, path.name))
     except UnicodeDecodeError as error:
         raise RecordingError(f"{path.name}: not text ({error.reason}); export it as CSV in UTF-8") from None
     names, separator, first = head.names, head.separator, head.first
@@ -52,7 +52,7 @@ def open_csv(path: Path) -> Log:
 
     def chunks(wanted: Sequence[str], rows: int) -> Iterator[Table]:
         with path.open(encoding="utf-8-sig") as file:
-            samples = _Samples(_lines(file, path.name), head, decimal_comma)
+            samples = _Samples(lines_of(file, path.name), head, decimal_comma)
             try:
                 while (block := _csv_block(samples, separator, [place[name] for name in wanted], rows)) is not None:
                     yield dict(zip(wanted, block.T, strict=True))
@@ -68,7 +68,7 @@ def open_csv(path: Path) -> Log:
     return Log(dict.fromkeys(names), chunks, findings, has_names=head.has_names)
 
 
-def _lines(file: TextIO, name: str) -> Iterator[str]:
+def lines_of(file: TextIO, name: str) -> Iterator[str]:
     """Lines of a file, unless one is longer than any table's: a file of something else may be one line."""
     # Bounded reads: `for line in file` would load a file without line ends whole.
     for line in iter(partial(file.readline, LONGEST_LINE), ""):

@@ -67,6 +67,17 @@ def cluster(address: str | None, workers: int | None) -> Iterator[Any]:
 
 
 @contextmanager
+def cluster_if_asked(address: str | None, workers: int | None) -> Iterator[Any]:
+    """The same where an address or a number of workers is given; else None, for work in this process."""
+    # Starting one takes longer than most work.
+    if address is None and not workers:
+        yield None
+        return
+    with cluster(address, workers) as client:
+        yield client
+
+
+@contextmanager
 def safe_path() -> Iterator[None]:
     """Python that is started meanwhile finds no modules in the folder that one stands in, a stranger's perhaps."""
     before = os.environ.get("PYTHONSAFEPATH")
