@@ -307,7 +307,7 @@ class BoundModel:
             tolerance: of |tau - tau_exact| / |tau_exact|, or one per joint.
             confidence: share of the states for which it must hold.
             options: of `tauform.reduce`: norm, function, routes, still, definite, n_fresh, seed, threads, exact,
-                progress.
+                n_starts, client, progress.
         """
         return deferred("BoundModel.reduce")(self, profile, tolerance, confidence, **options)
 

@@ -6,7 +6,7 @@ import contextlib
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import scipy.optimize
@@ -30,6 +30,7 @@ from tauform.identification.motion.slopes import Columns
 from tauform.identification.motion.trajectory import Basis, Trajectory
 from tauform.identification.recording.recording import Recording
 from tauform.identification.regression.excitation import check_include, straightened
+from tauform.scheduler import completed
 
 MotionKind = Literal["fourier", "quintic"]
 # Drives and gears of arms swing from some hertz on: the highest harmonic stays below [Hz].
@@ -77,6 +78,7 @@ def excite(
     n_starts: int = 8,
     max_seconds: float = 40.0,
     seed: int = 0,
+    client: Any = None,
     progress: Callable[[float], None] | None = None,
 ) -> Trajectory:
     """A trajectory, at rest at both ends, that shows every base parameter as evenly as it can.
@@ -106,6 +108,8 @@ def excite(
         max_seconds: time to stop at, by the clock on the wall; a search that ends before, as one without limit
             (math.inf) does, depends on the seed alone.
         seed: of the random beginnings.
+        client: a `distributed.Client` that improves the beginnings; the result does not depend on its workers, unless
+            time ends the search.
         progress: called with the share of the search that is done.
 
     Raises:
@@ -143,7 +147,7 @@ def excite(
     watch = _Watch(max_seconds, progress)
     # Matrices of some tens of columns: a second thread costs more than it gives, and far more on a busy machine.
     with one_blas_thread():
-        found = _search(few, problem, start, count, n_starts, np.random.default_rng(seed), watch)
+        found = _search(few, problem, start, count, n_starts, np.random.default_rng(seed), watch, client)
 
         def at(z: Array) -> Trajectory:
             return delivered(robot, problem, z, rate, lambda T, rate: _basis(kind, T, n_functions, rate))
@@ -227,6 +231,7 @@ def _search(
     n_starts: int,
     rng: np.random.Generator,
     watch: _Watch,
+    client: Any = None,
 ) -> list[Array]:
     """Motions found, the best first, at least `count`; beginnings are improved with the functions of `few`."""
     found = _beginnings(few, max(n_starts, count) if start is None else count - 1, rng, watch)
@@ -239,11 +244,11 @@ def _search(
     watch.total = len(found) * sum(n for _, n in ROUGH) + n_polished * sum(n for _, n in polish)
     watch.share = ROUGH_TIME_SHARE
     # Stable: of equal scores the earlier beginning stays first.
-    found = sorted((_improved(few, z, ROUGH, watch) for z in found), key=few.score)
+    found = sorted(_all_improved(few, found, ROUGH, watch, client), key=few.score)
     if few is not problem:
         found = [problem.joining(few, z) for z in found]
     watch.share = 1.0
-    polished = sorted((_improved(problem, z, polish, watch) for z in found[:n_polished]), key=problem.score)
+    polished = sorted(_all_improved(problem, found[:n_polished], polish, watch, client), key=problem.score)
     return [*polished, *found[n_polished:]]
 
 
@@ -256,6 +261,32 @@ def _beginnings(problem: MotionProblem, n: int, rng: np.random.Generator, watch:
         z = problem.random(rng)
         found.append((problem.score(z), z))
     return [z for _, z in sorted(found, key=lambda scored: scored[0])[:n]]
+
+
+def _all_improved(
+    problem: MotionProblem, starts: Sequence[Array], stages: Sequence[tuple[float, int]], watch: _Watch, client: Any
+) -> list[Array]:
+    """Every beginning improved, in their order."""
+    if client is None:
+        return [_improved(problem, z, stages, watch) for z in starts]
+    found: dict[int, Array] = {}
+
+    def done(k: int, z: Array) -> None:
+        found[k] = z
+        watch.skip(sum(iterations for _, iterations in stages))
+
+    # Each worker takes several in turn: these share the time that is left.
+    rounds = -(-len(starts) // max(1, len(client.scheduler_info()["workers"])))
+    shared = problem, stages, watch.seconds_left / max(1, rounds)
+    completed(_improved_elsewhere, shared, {k: (z,) for k, z in enumerate(starts)}, client, done)
+    return [found[k] for k in range(len(starts))]
+
+
+def _improved_elsewhere(shared: tuple[MotionProblem, Sequence[tuple[float, int]], float], z: Array) -> Array:
+    """A task of a worker."""
+    problem, stages, seconds = shared
+    with one_blas_thread():
+        return _improved(problem, z, stages, _Watch(seconds, None))
 
 
 def _improved(problem: MotionProblem, z: Array, stages: Sequence[tuple[float, int]], watch: _Watch) -> Array:
@@ -307,6 +338,11 @@ class _Watch:
     def over(self) -> bool:
         """Whether this share of the time is over."""
         return time.monotonic() - self.begin > self.share * self.max_seconds
+
+    @property
+    def seconds_left(self) -> float:
+        """Of this share of the time."""
+        return max(0.0, self.share * self.max_seconds - (time.monotonic() - self.begin))
 
     def check(self) -> None:
         """Raise StopIteration once this share of the time is over."""

@@ -30,6 +30,7 @@ from tauform.realtime.reduction.search import ROUTES as ROUTES
 from tauform.realtime.reduction.subject import Subject
 from tauform.realtime.reduction.velocity import Quiet
 from tauform.realtime.reduction.verification import Verifier, refuse_nothing
+from tauform.scheduler import completed
 
 FUNCTIONS = ("inverse_dynamics", "gravity_torque", "mass_matrix", "forward_dynamics")
 
@@ -126,6 +127,8 @@ def reduce(
     seed: Natural = 0,
     threads: int = 1,
     exact: Program | None = None,
+    n_starts: int = 1,
+    client: Any = None,
     progress: Progress | None = None,
 ) -> Reduction:
     """The cheapest program whose relative error stays within a tolerance for a share of the profile's states.
@@ -151,6 +154,9 @@ def reduce(
         seed: of the random states that are searched and verified on; another one may end a few operations apart.
         threads: for the verification.
         exact: the exact program of the function (`tauform.generate`), where it is at hand.
+        n_starts: searches from other states each, by the seeds that follow; the cheapest that also holds on states
+            that none of them has seen wins.
+        client: a `distributed.Client` that makes these searches; the result does not depend on its workers.
         progress: called with a sentence before each step.
 
     Raises:
@@ -166,7 +172,7 @@ def reduce(
     check_guarantee(tolerance, confidence, function, routes)
     profile.check_limits(robot)
     routes = _possible(subject, routes)
-    for name, number in (("n_fresh", n_fresh), ("threads", threads)):
+    for name, number in (("n_fresh", n_fresh), ("threads", threads), ("n_starts", n_starts)):
         if number < 1:
             raise ModelError(f"{name}: expected at least 1, got {number}")
     if still is not None and ("velocity" not in routes or function not in STRUCTURED):
@@ -192,6 +198,15 @@ def reduce(
     joints = None if tolerances is None or sizes is None else joint_weights(sizes, tolerances)
     verify = Verifier(exact, subject, unseen, whole, tolerance, confidence, n_screened, rng, definite, threads, joints)
     search = RouteSearch(subject, exact, seen, verify, asked, rng, tell)
+    if n_starts > 1:
+        given: dict[str, Any] = {"norm": norm, "function": function, "routes": routes, "still": still}
+        given |= {"definite": definite, "n_fresh": n_fresh, "threads": threads, "exact": exact}
+        shared = model, profile, tolerance if tolerances is None else tuple(tolerances.tolist()), confidence, given
+        searches = _from_starts(shared, range(seed, seed + n_starts), client, tell)
+        # What won among many is proved on states of its own.
+        again = replace(verify, n_states=n_fresh, rng=np.random.default_rng([seed, n_starts]))
+        exactly = _decided(robot, profile, tolerance, confidence, exact, search.results(()))
+        return next((one for one in searches if one.route == "exact" or again(one.program).holds), exactly)
     results = search.results(routes)
     # Recordings have no fresh states: all held-out ones were used already.
     if profile.recorded is None and n_fresh > n_screened:
@@ -206,6 +221,25 @@ def reduce(
         joint_errors=verify.joint_errors(found.program, sizes),
         joint_tolerances=None if tolerances is None else tuple(tolerances.tolist()),
     )
+
+
+def _from_starts(shared: tuple[Any, ...], seeds: Sequence[int], client: Any, tell: Progress) -> list[Reduction]:
+    """Reductions by their seeds, the cheapest first."""
+    found: dict[int, Reduction] = {}
+
+    def done(seed: int, reduction: Reduction) -> None:
+        found[seed] = reduction
+        tell(f"{len(found)} of {len(seeds)} searches: {reduction.program.n_operations} operations")
+
+    completed(_from_start, shared, {seed: (seed,) for seed in seeds}, client, done)
+    # Of equals the first seed, whichever worker was first.
+    return sorted((found[seed] for seed in seeds), key=lambda reduction: reduction.program.n_operations)
+
+
+def _from_start(shared: tuple[Any, ...], seed: int) -> Reduction:
+    """A task of a worker."""
+    model, profile, tolerance, confidence, options = shared
+    return reduce(model, profile, tolerance, confidence, seed=seed, **options)
 
 
 def _verified_winner(results: list[RouteResult], search: RouteSearch, verify: Verifier) -> list[RouteResult]:

@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tauform.cli.options import NUMBERS, Force, Name, Temperature, need, one_per_joint, temperatures
+from tauform.cli.options import (
+    NUMBERS,
+    Force,
+    Name,
+    Scheduler,
+    Temperature,
+    Workers,
+    need,
+    one_per_joint,
+    temperatures,
+)
 from tauform.cli.outputs import check_outputs
 from tauform.cli.page import Page
 from tauform.cli.progress import ProgressDisplay
@@ -87,10 +97,11 @@ def reduce(
         int | None,
         typer.Option(metavar="N", help="Verify on so many further states, against the textbook algorithm.", min=1),
     ] = None,
-    workers: Annotated[int, typer.Option(help="With --verify: processes of this machine; 0 works in one.", min=0)] = 0,
-    scheduler: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="With --verify: address of a scheduler of Dask.")
-    ] = None,
+    starts: Annotated[
+        int, typer.Option(help="Searches from other states each; the cheapest that holds wins.", min=1)
+    ] = 1,
+    workers: Workers = 0,
+    scheduler: Scheduler = None,
     threads: Annotated[int, typer.Option(help="Threads for the fresh states.")] = 1,
     seed: Annotated[int, typer.Option(help="Seed of the random states.")] = 0,
     name: Name = None,
@@ -102,18 +113,20 @@ def reduce(
     from tauform.codegen.names import c_prefix
     from tauform.realtime.reduction.joints import joint_tolerances
     from tauform.realtime.reduction.reduce import ROUTES, check_guarantee
+    from tauform.scheduler import cluster_if_asked
 
     own: dict[str, Any] = {"profile": profile, "recording": recording, "tolerance": tolerance, "confidence": confidence}
     own |= {"norm": norm, "velocity": velocity, "acceleration": acceleration, "temperature": temperature}
     own |= {"function": function, "route": route, "still": still, "definite": definite, "seed": seed, "output": output}
-    own |= {"verify": verify}
+    own |= {"verify": verify, "starts": starts}
     # Before anything else: with --plot most options would be ignored without a word.
     _check_plot(plot, also, own)
     check_outputs(force, folders=[output, plot])
     # A name that C does not allow is told before the search, not after it.
     c_prefix(name, robot.name)
     need(output, {"--name": name}, "names C functions; give a folder for them with -o")
-    need(verify, {"--workers": workers or None, "--scheduler": scheduler}, "is for states of --verify N")
+    divided = verify is not None or starts > 1
+    need(divided, {"--workers": workers or None, "--scheduler": scheduler}, "is for --verify N and --starts N")
     if verify is not None and (recording or contributions):
         raise typer.BadParameter("--verify draws fresh states of a profile; leave out --recording and --contributions")
     bounds = [flag for flag, value in (("--velocity", velocity), ("--acceleration", acceleration)) if value]
@@ -139,27 +152,31 @@ def reduce(
         # Shares need the parameters' values: terms of a bound model, weighted over the profile.
         shares = tauform.derive(robot).bind(robot).contributions(states, seed=seed)
         return Page({**vars(shares), "order": shares.order}, (str(shares),))
-    found = tauform.reduce(
-        robot,
-        states,
-        limit,
-        confidence,
-        norm=norm,  # type: ignore[arg-type]
-        function=function,
-        routes=tuple(route or ROUTES),
-        still=still or None,
-        definite=definite,
-        n_fresh=samples,
-        seed=seed,
-        threads=threads,
-        progress=tell,
-    )
+    with cluster_if_asked(scheduler, workers) as client:
+        found = tauform.reduce(
+            robot,
+            states,
+            limit,
+            confidence,
+            norm=norm,  # type: ignore[arg-type]
+            function=function,
+            routes=tuple(route or ROUTES),
+            still=still or None,
+            definite=definite,
+            n_fresh=samples,
+            seed=seed,
+            threads=threads,
+            n_starts=starts,
+            client=client,
+            progress=tell,
+        )
     if output is not None:
         tauform.write_c(found.program, output, force=force, name=name)
     page = _page(found, output)
     if verify is not None:
         # Another seed: the states that the search was verified on are no proof of it.
-        page = _verified(page, found, verify, seed=seed + 1, workers=workers, scheduler=scheduler, progress=tell)
+        # Behind those of all searches, too.
+        page = _verified(page, found, verify, seed=seed + starts, workers=workers, scheduler=scheduler, progress=tell)
     return replace(page, data={**page.data, "columns": read_from(recordings)}, shown=(*page.shown, *lines(recordings)))
 
 

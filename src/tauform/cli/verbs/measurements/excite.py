@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tauform.cli.options import NUMBERS, Force, one_per_joint
+from tauform.cli.options import NUMBERS, Force, Scheduler, Workers, one_per_joint
 from tauform.cli.outputs import check_outputs
 from tauform.cli.page import Page
 from tauform.cli.progress import ProgressDisplay
@@ -64,12 +64,16 @@ def excite(
     start: Annotated[Path | None, typer.Option(metavar="CSV", help="Motion to improve, as written by -o.")] = None,
     count: Annotated[int, typer.Option(help="Motions to plan, the best first.", min=1)] = 1,
     seconds: Annotated[float, typer.Option(help="Time to spend on the search.")] = 40.0,
+    starts: Annotated[int, typer.Option(help="Random beginnings that are improved.", min=1)] = 8,
+    workers: Workers = 0,
+    scheduler: Scheduler = None,
     seed: Annotated[int, typer.Option(help="Seed of the random beginnings.")] = 0,
     force: Force = False,
 ) -> Page:
     """Plan a motion within the robot's limits from which its parameters can be identified."""
     import tauform as tf
     from tauform.report.figures.motion import check_motion_figure
+    from tauform.scheduler import cluster_if_asked
 
     # A search takes tens of seconds: an unknown file ending is refused before it.
     if plot is not None:
@@ -82,26 +86,29 @@ def excite(
     # Read before planning: what is recorded decides what is still to be shown.
     known = _known(given, robot, tell) if given else None
     tell("planning")
-    found = tf.excite(
-        robot,
-        duration=duration,
-        harmonics=harmonics,
-        kind=kind,  # type: ignore[arg-type]  # checked by excite
-        rate=rate,
-        velocity=limits.get("velocity"),
-        acceleration=limits.get("acceleration"),
-        effort=limits.get("effort"),
-        collisions=collisions,
-        floor=floor,
-        unguarded=[_pair(words) for words in unguarded or ()],
-        criterion=criterion,  # type: ignore[arg-type]  # checked by excite
-        given=known,
-        start=beginning,
-        count=count,
-        max_seconds=seconds,
-        seed=seed,
-        progress=tell.reached,
-    )
+    with cluster_if_asked(scheduler, workers) as client:
+        found = tf.excite(
+            robot,
+            duration=duration,
+            harmonics=harmonics,
+            kind=kind,  # type: ignore[arg-type]  # checked by excite
+            rate=rate,
+            velocity=limits.get("velocity"),
+            acceleration=limits.get("acceleration"),
+            effort=limits.get("effort"),
+            collisions=collisions,
+            floor=floor,
+            unguarded=[_pair(words) for words in unguarded or ()],
+            criterion=criterion,  # type: ignore[arg-type]  # checked by excite
+            given=known,
+            start=beginning,
+            count=count,
+            max_seconds=seconds,
+            n_starts=starts,
+            client=client,
+            seed=seed,
+            progress=tell.reached,
+        )
     # The best first, as on the page and in the numbers of the files.
     motions = [found, *found.alternatives]
     written = [motion.save_csv(_numbered(output, k, count)) for k, motion in enumerate(motions) if output is not None]
