@@ -24,8 +24,8 @@ from traced_programs import elementwise, sines
 
 RANGES = {"q": np.pi, "qd": 2.0, "qdd": 5.0}
 UNIT = 2.0**-24
-# Largest ratio of bound to error seen; six angles have a coarse grid, which costs the LBR7 a factor of five.
-ROBOTS = {"two_link": 10, "sr6ia": 20, "kr6_r700": 50, "lbr7": 400}
+# Largest ratio of bound to error seen; six angles have a coarse grid.
+ROBOTS = {"two_link": 10, "sr6ia": 10, "kr6_r700": 30, "lbr7": 100}
 
 # Without and, where the processor has it, with fused multiply-add.
 HAS_FMA = " fma " in Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else False
@@ -69,6 +69,20 @@ def states(n_joints: int, count: int, seed: int) -> list[np.ndarray]:
     return [np.clip(a, -np.float32(m), np.float32(m)) for a, m in zip(arrays, RANGES.values(), strict=True)]
 
 
+def near(inputs: list[np.ndarray], errors: np.ndarray, rng: np.random.Generator) -> list[np.ndarray]:
+    """States around those with the largest errors of each result: random ones hardly meet the worst postures."""
+    worst = np.concatenate([np.argsort(-error, kind="stable")[:60] for error in errors.T])
+    found = []
+    for array, limit in zip(inputs, map(np.float32, RANGES.values()), strict=True):
+        moved = np.repeat(array[worst], 50, axis=0)
+        some, ends, turned = rng.random((3, *moved.shape)) < np.array([0.3, 0.1, 0.05])[:, None, None]
+        moved[some] += (0.2 * limit * rng.normal(size=moved.shape)).astype(np.float32)[some]
+        moved[ends] = np.copysign(limit, moved[ends])
+        moved[turned] *= -1
+        found.append(np.clip(np.vstack([array[worst], moved]), -limit, limit))
+    return found
+
+
 @pytest.mark.parametrize("flags", CONTRACTED)
 @pytest.mark.parametrize("name", representatives(ROBOTS, "two_link", "sr6ia"))
 def test_no_state_exceeds_the_bound(tmp_path: Path, name: str, flags: tuple[str, ...]) -> None:
@@ -76,14 +90,22 @@ def test_no_state_exceeds_the_bound(tmp_path: Path, name: str, flags: tuple[str,
     program = tf.generate(robot, "inverse_dynamics")
     bound = bound_of(name)
     library = compiled(program, tmp_path / "c", *flags)
-    count, rounds = (100_000, 2) if name in ("two_link", "sr6ia") else (100_000, 10)
-    seen = np.zeros(robot.n_joints)
-    for seed in range(rounds):
-        inputs = states(robot.n_joints, count, seed)
+
+    def errors_of(inputs: list[np.ndarray]) -> np.ndarray:
         exact = program(*(array.astype(np.float64) for array in inputs))
-        seen = np.maximum(seen, np.abs(called(library, program, inputs) - exact).max(axis=0))
+        return np.abs(called(library, program, inputs) - exact)
+
+    rounds, seen = 2 if name in ("two_link", "sr6ia") else 10, np.zeros(robot.n_joints)
+    for seed in range(rounds):
+        inputs = states(robot.n_joints, 100_000, seed)
+        seen = np.maximum(seen, errors_of(inputs).max(axis=0))
+    # Whoever looks for the worst finds nearly twice as much.
+    rng = np.random.default_rng(rounds)
+    for _ in range(2 * rounds):
+        inputs = near(inputs, errors_of(inputs), rng)
+        seen = np.maximum(seen, errors_of(inputs).max(axis=0))
     assert (seen <= bound).all()
-    assert (bound <= ROBOTS[name] * seen).all()
+    assert (bound <= ROBOTS[name] * seen).all(), bound / seen
 
 
 def test_double_against_more_digits() -> None:

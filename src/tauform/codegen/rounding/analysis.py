@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product as product_of
@@ -12,21 +12,21 @@ import numpy as np
 
 from tauform.codegen.program.program import Op, Program
 from tauform.codegen.rounding.magnitudes import POLYNOMIAL, SINE_ERROR, Magnitudes
-from tauform.codegen.rounding.polynomials import Values, adjoints, bound, forward, product
+from tauform.codegen.rounding.polynomials import Polynomial, Values, adjoints, bounds, forward, product
 from tauform.portable.elementwise import cos
 
 # Points of the grid of angles in all, and how many are worked on at once.
-GRID_POINTS = 1_000_000
-POINTS_AT_ONCE = 12_000
+GRID_POINTS = 850_000
+POINTS_AT_ONCE = 21_000
+# From so many angles on, the last ones are split off: what hardly depends on them needs no fine grid of them.
+ANGLES_TO_SPLIT, N_SPLIT = 6, 2
+# What the parts that depend on none, one and two split angles are expected to weigh; only the grid is chosen by it.
+LIKELY_SHARES = (0.8, 0.2, 0.04)
 # What the analysis may lose to its own rounding, relative to sizes without cancellation: above operations times 2^-53.
 OWN_ROUNDING = 1e-9
 
 PortEntry = tuple[int, int]
 Degree = frozenset[tuple[PortEntry, int]]
-
-
-# Ways to part the terms of a sum into groups: all in one, or by degree.
-PARTITIONS: tuple[Callable[[Degree], Any], ...] = (lambda degree: None, lambda degree: degree)
 
 
 @dataclass
@@ -67,7 +67,13 @@ class Analysis:
 
     def totals(self) -> dict[int, float]:
         """The bound of each result."""
-        tops = {result: [Tops(partition) for partition in PARTITIONS] for result in self.results}
+        # Ways to part the terms into groups: by the split angles that they depend on, or by degree.
+        split = frozenset(self.split)
+        partitions: list[Callable[[Degree], Any]] = [
+            lambda degree: split.intersection(dict(degree)),
+            lambda degree: degree,
+        ]
+        tops = {result: [Tops(partition) for partition in partitions] for result in self.results}
         # A grid of all angles at once would not fit into memory; only the largest sums are kept.
         for angles in self._chunks():
             values = forward(self.program, self.known.size, angles)
@@ -80,14 +86,20 @@ class Analysis:
     def _weighted(self, result: int, values: Values) -> dict[Degree, Any]:
         """Sums of |A_k s_k| over the grid, of the k whose polynomials have one degree."""
         groups: dict[Degree, Any] = {}
-        for k, weight in adjoints(self.program, values, result).items():
+
+        def add(factor: float, values: Polynomial, degree: dict[PortEntry, int]) -> None:
+            for depth, size in bounds(values, len(self.split)).items():
+                # A part depends on the first `depth` of the split angles.
+                left = {place: n for place, n in degree.items() if place not in self.split[depth:]}
+                groups[_key(left)] = groups.get(_key(left), 0.0) + factor * size
+
+        for k, weight in adjoints(self.program, values, result):
             relative, absolute = self.sources[k]
             degree = self.degrees[result][k]
             if absolute:
-                groups[_key(degree)] = groups.get(_key(degree), 0.0) + absolute * bound(weight)
+                add(absolute, weight, degree)
             if relative:
-                key = _key(_added(degree, self.known.degree[k]))
-                groups[key] = groups.get(key, 0.0) + relative * bound(product(weight, values.of[k]))
+                add(relative, product(weight, values.of[k]), _added(degree, self.known.degree[k]))
         return groups
 
     def _total(self, result: int, tops: Sequence[Tops]) -> float:
@@ -162,22 +174,42 @@ class Analysis:
         return found
 
     @cached_property
-    def counts(self) -> dict[PortEntry, int]:
-        """Points of the grid along each angle: more where they make the bound smaller, within the budget."""
+    def _top(self) -> dict[PortEntry, int]:
+        """The largest degree in each angle."""
         top: dict[PortEntry, int] = {}
         for result in self.results:
             for k, degree in self.degrees[result].items():
                 top = _larger(top, _added(degree, self.known.degree[k]))
+        return {place: n for place, n in sorted(top.items()) if n}
+
+    @cached_property
+    def split(self) -> tuple[PortEntry, ...]:
+        """Angles that sums are parted by: with T = m + (T - m), m the mean over one, only the rest depends on it.
+
+        The last ones: the base hardly feels how a hand is turned.
+        """
+        return tuple(self._top)[-N_SPLIT:] if len(self._top) >= ANGLES_TO_SPLIT else ()
+
+    @cached_property
+    def counts(self) -> dict[PortEntry, int]:
+        """Points of the grid along each angle: more where they make the bound smaller, within the budget."""
         # Fewer points than 2 d + 1 would not bound a trigonometric polynomial of degree d at all.
-        counts = {place: 2 * n + 1 for place, n in sorted(top.items()) if n}
+        counts = {place: 2 * n + 1 for place, n in self._top.items()}
         while counts:
-            gain, place = max((_between(top[p], n) / _between(top[p], n + 1), p) for p, n in counts.items())
-            more = {**counts, place: counts[place] + 1}
+            finer = [{**counts, place: n + 1} for place, n in counts.items()]
+            best = min(finer, key=self._likely)
             # Below this gain a finer grid costs more time than it improves the bound.
-            if gain < 1.002 or np.prod(list(more.values()), dtype=float) > GRID_POINTS:
+            if self._likely(counts) < 1.002 * self._likely(best) or _product(best.values()) > GRID_POINTS:
                 break
-            counts = more
+            counts = best
         return counts
+
+    def _likely(self, counts: dict[PortEntry, int]) -> float:
+        """How much larger than on the grid a sum may be between its points, by what its parts are expected to weigh."""
+        gains = {place: _between(self._top[place], n) for place, n in counts.items()}
+        ways = np.cumprod([gains.pop(place) for place in self.split])
+        shares = zip(LIKELY_SHARES, (1.0, *ways), strict=False)
+        return float(np.prod(list(gains.values())) * sum(share * way for share, way in shares))
 
     def _between(self, degree: dict[PortEntry, int]) -> float:
         """How much larger than at the grid's points a trigonometric polynomial of that degree can be between them."""
@@ -187,17 +219,26 @@ class Analysis:
     def _chunks(self) -> Iterator[dict[PortEntry, Any]]:
         """Angles at the points of the grid: the last ones along an axis each, the first ones a point at a time.
 
-        Values of links near the base depend on the first angles alone: arrays of one number.
+        Values of links near the base depend on the first angles alone: arrays of one number. The last angle comes
+        first among the axes, where means are taken fastest.
         """
         places, shape = list(self.counts), tuple(self.counts.values())
-        inner = len(shape)
-        # As many angles along axes as fit: NumPy then works on large arrays.
-        while inner and np.prod(shape[inner - 1 :], dtype=float) <= POINTS_AT_ONCE:
-            inner -= 1
         axes = [2 * np.pi * np.arange(n) / n for n in shape]
-        tail = np.meshgrid(*axes[inner:], indexing="ij", sparse=True)
-        for head in product_of(*axes[:inner]):
-            yield dict(zip(places, (*head, *tail), strict=True))
+        inner = len(shape)
+        # As many angles along axes as fit, and a piece of the next: NumPy then works on large arrays.
+        while inner and _product(shape[inner - 1 :]) <= POINTS_AT_ONCE:
+            inner -= 1
+        size = max(1, POINTS_AT_ONCE // int(_product(shape[inner:])))
+        pieces = [axes[inner - 1][k : k + size] for k in range(0, shape[inner - 1], size)] if inner else [None]
+        for head in product_of(*axes[: max(0, inner - 1)]):
+            for piece in pieces:
+                along = axes[inner:] if piece is None else [piece, *axes[inner:]]
+                tail = np.meshgrid(*along[::-1], indexing="ij", sparse=True)[::-1]
+                yield dict(zip(places, (*head, *tail), strict=True))
+
+
+def _product(counts: Iterable[int]) -> float:
+    return float(np.prod(list(counts), dtype=float))
 
 
 def _between(degree: int, n: int) -> float:

@@ -6,7 +6,7 @@ scaled to [-1, 1], so that the sum of the coefficients' magnitudes bounds the va
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,17 +62,19 @@ def forward(program: Program, sizes: Sequence[float], angles: Mapping[tuple[int,
     return Values(values, slope)
 
 
-def adjoints(program: Program, values: Values, result: int) -> dict[int, Polynomial]:
-    """Derivatives of a result with respect to each value that it depends on, by reverse accumulation."""
-    found: dict[int, Polynomial] = {result: {(): 1.0}}
+def adjoints(program: Program, values: Values, result: int) -> Iterator[tuple[int, Polynomial]]:
+    """Derivatives of a result with respect to each value that it depends on, by reverse accumulation, last first."""
+    waiting: dict[int, Polynomial] = {result: {(): 1.0}}
     for k in range(result, -1, -1):
-        if k not in found:
+        if k not in waiting:
             continue
+        # Complete, for only later values depend on it; none is kept, they would fill the memory.
+        own = waiting.pop(k)
         for arg, slope in _slopes(program, values, k):
             # Most slopes are one; a product with it would copy large arrays.
-            more = found[k] if slope is ONE else product(found[k], slope)
-            found[arg] = total_of(found[arg], more, 1.0) if arg in found else more
-    return found
+            more = own if slope is ONE else product(own, slope)
+            waiting[arg] = total_of(waiting[arg], more, 1.0) if arg in waiting else more
+        yield k, own
 
 
 def _slopes(program: Program, values: Values, k: int) -> list[tuple[int, Polynomial]]:
@@ -98,7 +100,7 @@ def product(a: Polynomial, b: Polynomial) -> Polynomial:
         for n, d in b.items():
             # Sorted, so that a b and b a meet and may cancel.
             key = tuple(sorted((*m, *n))) if m and n else m or n
-            found[key] = found[key] + c * d if key in found else c * d
+            found[key] = _sum(found.get(key), c * d)
     return found
 
 
@@ -110,7 +112,33 @@ def total_of(a: Polynomial, b: Polynomial, sign: float) -> Polynomial:
     return found
 
 
-def bound(a: Polynomial) -> Any:
-    """Largest magnitude at each point of the grid."""
-    # small arrays first, so that few sums are of large ones
-    return sum(sorted((np.abs(c) for c in a.values()), key=np.size), start=0.0)
+def bounds(a: Polynomial, n_split: int) -> dict[int, Any]:
+    """Largest magnitudes at each point of the grid, of parts that add up to the polynomial.
+
+    Args:
+        n_split: axes of the grid, the first ones, whose means are parts of their own.
+
+    Returns:
+        By depth: that of 0 is the mean over all split axes, that of `n_split` what is left of the mean over the first.
+    """
+    found: dict[int, Any] = {}
+    # Small arrays first, so that few sums are of large ones.
+    for coefficient in sorted(a.values(), key=np.size):
+        left = np.asarray(coefficient)
+        for axis in range(min(n_split, left.ndim)):
+            # What does not depend on an angle is its own mean.
+            if left.shape[axis] > 1:
+                mean = np.add.reduce(left, axis=axis, keepdims=True) / left.shape[axis]
+                rest = left - mean
+                found[n_split - axis] = _sum(found.get(n_split - axis), np.abs(rest, out=rest))
+                left = mean
+        found[0] = _sum(found.get(0), np.abs(left))
+    return found
+
+
+def _sum(total: Any, more: Any) -> Any:
+    """Their sum, in the memory of the first where it fits: fresh memory costs more than the addition."""
+    if total is None:
+        return more
+    fits = np.ndim(total) == np.ndim(more) > 0 and all(map(int.__ge__, np.shape(total), np.shape(more)))
+    return np.add(total, more, out=total) if fits else total + more
