@@ -132,13 +132,20 @@ def fourier(n: int, duration: float, rate: float, rng: np.random.Generator) -> t
     return basis.t, q, qd, qdd
 
 
-def trapezoids(n: int, duration: float, rate: float, rng: np.random.Generator) -> tuple[Array, Array, Array, Array]:
+def trapezoids(
+    n: int,
+    duration: float,
+    rate: float,
+    rng: np.random.Generator,
+    lengths: tuple[float, float] = (0.7, 1.5),
+    ramps: tuple[float, float] = (0.2, 0.4),
+) -> tuple[Array, Array, Array, Array]:
     """Moves from point to point, all joints at once, with a constant acceleration at both ends of each."""
     t = np.arange(round(duration * rate)) / rate
     q, qd, qdd = np.zeros((3, len(t), n))
     here, start = rng.uniform(-1.5, 1.5, n), 0.0
     while start < duration:
-        there, length, ramp = rng.uniform(-1.5, 1.5, n), rng.uniform(0.7, 1.5), rng.uniform(0.2, 0.4)
+        there, length, ramp = rng.uniform(-1.5, 1.5, n), rng.uniform(*lengths), rng.uniform(*ramps)
         s = t - start
         inside = (s >= 0) & (s < length + 0.05)
         peak = (there - here) / (length - ramp)

@@ -28,6 +28,7 @@ class Stage:
         figure: how far it is off, relative.
         allowed: what the figure had to stay below.
         seconds: time it took.
+        notes: sentences about what came out, too long for a line.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Stage:
     figure: float | None = None
     allowed: float | None = None
     seconds: float = 0.0
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         # "verified" cannot be claimed for a figure beyond what is allowed.

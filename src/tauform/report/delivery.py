@@ -14,7 +14,7 @@ from tauform.identification.export.code import CodeOptions
 from tauform.identification.export.proof import Proof
 from tauform.identification.export.urdf import source_of
 from tauform.identification.fit import Fit
-from tauform.messages import Progress
+from tauform.messages import Progress, counted
 from tauform.pipeline.robot_model import RobotModel
 from tauform.pipeline.stages import Stage, StageLog
 from tauform.report.code_folder import write_tested_code
@@ -130,9 +130,9 @@ def _write_urdf(fit: Fit, source: Path | None, path: Path, log: StageLog) -> Non
     with log.stage("URDF", spare=True) as describe:
         written = fit.write_urdf(source, path)
         loss = written.loss
-        # Rows and loss in words; the figure beside is the torque error that is left.
-        check = f"{loss.rows}; {loss} lost"
-        describe(outcome="; ".join(["robot.urdf", *written.findings]), check=check, figure=loss.other)
+        # Loss in words; the figure beside is the torque error that is left.
+        outcome = f"robot.urdf, {counted(len(written.findings), 'note')}" if written.findings else "robot.urdf"
+        describe(outcome=outcome, check=f"{loss.rows}; {loss} lost", figure=loss.other, notes=tuple(written.findings))
 
 
 def _write_models(model: RobotModel, folder: Path) -> None:

@@ -63,7 +63,9 @@ def _described(model: RobotModel, motion: ShownMotion) -> Section:
 def _stages(model: RobotModel) -> Section:
     """What was done, compared with what, and how long it took."""
     columns = ("stage", "result", "status", "checked against", "error", "allowed", "time [s]")
-    return Section("stages", "What was done", table(columns, map(_row, model.stages), text_columns=4))
+    body = table(columns, map(_row, model.stages), text_columns=4)
+    notes = [f"{stage.name}: {note}" for stage in model.stages for note in stage.notes]
+    return Section("stages", "What was done", body + bullets(notes) if notes else body)
 
 
 def _row(stage: Stage) -> tuple[object, ...]:

@@ -36,6 +36,9 @@ def test_the_vectors_norm_hides_small_joints_and_says_so() -> None:
     assert whole.joint_tolerances is None
     assert max(each.joint_errors) <= 0.05 < max(whole.joint_errors)
     assert "Error of each joint" in str(whole)
+    # A slide among joints that turn: forces and moments in one number.
+    assert "N and N m together, norm='joint' keeps them apart" in whole.by_joint
+    assert "N m together" not in each.by_joint
 
 
 def test_bad_tolerances_are_one_sentence() -> None:

@@ -39,7 +39,7 @@ def settled_velocities(source: RowSource) -> tuple[RowSource, list[str]]:
     derived = replace(source, segments=tuple(replace(s, qd=None, qdd=None) for s in source.segments))
     errors = [_error(x) for x in (source, derived)]
     told = (
-        f"measured velocities lag behind the positions by {1e3 * lag:.2g} ms, with {amplitude:.2g} times the amplitude"
+        f"measured velocities lag behind the positions by {1e3 * lag:.3g} ms, with {amplitude:.2g} times the amplitude"
     )
     shares = [f"{100 * error:.2g} %" for error in errors]
     figures = f"{shares[1]} of the torques unexplained on held-out stretches, measured ones {shares[0]}"

@@ -31,6 +31,7 @@ from tauform.realtime.reduction.subject import Subject
 from tauform.realtime.reduction.velocity import Quiet
 from tauform.realtime.reduction.verification import Verifier, refuse_nothing
 from tauform.scheduler import completed
+from tauform.wording import argument
 
 FUNCTIONS = ("inverse_dynamics", "gravity_torque", "mass_matrix", "forward_dynamics")
 
@@ -109,7 +110,12 @@ class Reduction(Displayed):
         if self.joint_errors is None or self.route == "exact":
             return ""
         listed = ", ".join(f"{n} {e:.2%}" for n, e in zip(self.robot.joint_names, self.joint_errors, strict=True))
-        return f"Error of each joint relative to its own rms torque, at {self.confidence:.4%} of the states: {listed}"
+        told = f"Error of each joint relative to its own rms torque, at {self.confidence:.4%} of the states: {listed}"
+        kinds = {joint.type.is_angle for joint in self.robot.joints}
+        if self.joint_tolerances is not None or len(kinds) < 2:
+            return told
+        # One number for forces and moments depends on the units: a thousand times as many mN m.
+        return f"{told}; the tolerance is one of N and N m together, {argument('norm', 'joint')} keeps them apart"
 
 
 def reduce(
@@ -140,9 +146,10 @@ def reduce(
             slow ones if not given. Every second block of a recording is held out of all fits, and the guarantee must
             hold there as on the whole.
         tolerance: of |tau - tau_exact| / |tau_exact| (likewise for the other functions); or one number per joint.
-        norm: "vector" measures errors against the whole torque of a state, as in Lloyd2021 (67); "joint", implied by
-            one tolerance per joint, measures the error of each joint against that joint's own root mean square over
-            the profile, and all must keep their tolerance at once (inverse_dynamics and gravity_torque).
+        norm: "vector" measures errors against the whole torque of a state, as in Lloyd2021 (67), where slides add N to
+            N m; "joint", implied by one tolerance per joint, measures the error of each joint against that joint's own
+            root mean square over the profile, and all must keep their tolerance at once (inverse_dynamics and
+            gravity_torque).
         confidence: share of the states for which it must hold.
         function: "inverse_dynamics" or "forward_dynamics" (all routes), "gravity_torque" or "mass_matrix" (route
             "operations" alone). Mass matrices of the last and those within forward dynamics stay positive definite.

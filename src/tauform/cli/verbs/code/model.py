@@ -197,6 +197,7 @@ def shown(made: RobotModel, written: Delivery) -> tuple[Any, ...]:
     parts: list[Any] = [Text(f"Model of {visible(made.robot.name)}\n", style="bold")]
     rows = [(s.name, s.outcome, s.verdict) for s in written.stages]
     parts.append(table("What was done and verified", ("stage", "result", "error"), rows, text_columns=3))
+    parts += [Text(f"  {stage.name}: {note}") for stage in written.stages for note in stage.notes]
     if made.findings:
         # Before the fit: doubts about the description may explain its verdict.
         parts.append(finding_list(made.findings))
