@@ -14,6 +14,8 @@ Keys = NDArray[np.int64]
 
 # A sum is zero when it is this far below the products that were summed: rounding, whatever the units.
 ROUNDING = 2e-14
+# Rows that are multiplied at once.
+ROWS_AT_ONCE = 2048
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,10 +68,15 @@ class CoefficientRows:
         k, width, out = matrices.shape
         # One wide matrix for all functions: each row is visited once, and its products come out side by side.
         stacked = matrices.transpose(1, 0, 2).reshape(width, k * out)
-        # Sizes travel along: |value| of what was summed, before anything cancelled.
-        values, sizes = _products(self.values, self.sizes, stacked)
-        keys = (self.keys[:, None] + step * np.arange(k)).reshape(-1)
-        return CoefficientRows(keys, values.reshape(-1, out), sizes.reshape(-1, out)).cleaned()
+        parts = []
+        # In blocks that stay in the cache until they are cleaned: what is left of millions of rows is much less.
+        for first in range(0, max(len(self), 1), ROWS_AT_ONCE):
+            own = slice(first, first + ROWS_AT_ONCE)
+            # Sizes travel along: |value| of what was summed, before anything cancelled.
+            values, sizes = _products(self.values[own], self.sizes[own], stacked)
+            keys = (self.keys[own, None] + step * np.arange(k)).reshape(-1)
+            parts.append(CoefficientRows(keys, values.reshape(-1, out), sizes.reshape(-1, out)).cleaned())
+        return parts[0] if len(parts) == 1 else CoefficientRows.joined(*parts)
 
     def cleaned(self) -> CoefficientRows:
         """Rounding set to zero, and rows without any coefficient left out."""
