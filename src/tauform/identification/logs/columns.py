@@ -162,7 +162,8 @@ def _refuse_two(found: Sequence[ColumnChoice], meaning: str, field: str, source:
 def _refuse(field: str, names: Sequence[str], joints: Joints, source: str, suggested: Mapping[str, Any]) -> NoReturn:
     """Raise RecordingError for a field that was not found, with what the log has instead of it."""
     # What the log does hold tells whether joints are named differently or a field is absent.
-    held = joint_columns(names, FIELD_NAMES)
+    # Columns of a matrix ("data:1") have places, and no joint's name.
+    held = joint_columns([name for name in names if ":" not in name], FIELD_NAMES)
     own = held.get(field) or (held.get("current") if field == "tau" else None)
     if own and not joints.told:
         count, columns = len(own), listed(list(own.values()))
@@ -170,7 +171,7 @@ def _refuse(field: str, names: Sequence[str], joints: Joints, source: str, sugge
         # More numbered columns than joints: the first ones are an example, the user knows which.
         if count > len(joints) and all(name.isdigit() for name in own):
             likely = argument("columns", {field: list(own.values())[: len(joints)]})
-            remedy = f"map those that belong to it, for example {likely}, or lock the others"
+            remedy = f"map those that belong to it, for example {likely}, or load a robot that has them all"
         else:
             remedy = remedy_for(joints, list(own))
         sentence = f"{source}: {held_here}, the robot has {joints.described()}"

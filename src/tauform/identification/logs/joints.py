@@ -122,9 +122,14 @@ def name_as_written(name: str, plain: str) -> str:
 
 def suggested(names: Sequence[str], called: Sequence[str]) -> tuple[list[str], str]:
     """Names in a log that likely belong to a robot's joints, and why: by number, by name or by order."""
+    # The same names first: a finger's number may be that of a joint of the arm.
+    exact = {name.lower(): name for name in called}
+    if all(name.lower() in exact for name in names):
+        return [exact[name.lower()] for name in names], "by name"
     numbers, others = ([_last_number(name) for name in several] for several in (names, called))
-    # Numbers decide only where every name has one and no two of the robot's agree.
-    if all(k is not None for k in (*numbers, *others)) and len(set(numbers)) == len(names) <= len(set(others)):
+    # Numbers decide only where every name has one and no two agree.
+    unique = all(len(set(several)) == len(several) for several in (numbers, others))
+    if unique and all(k is not None for k in (*numbers, *others)):
         by_number = dict(zip(others, called, strict=True))
         if set(numbers) <= set(others):
             return [by_number[k] for k in numbers], "by number"

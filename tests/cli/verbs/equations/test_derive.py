@@ -27,7 +27,7 @@ def test_derive_prints_tables_and_short_equations(capsys):
 
 
 @pytest.mark.parametrize(
-    "arguments", [["parallelogram"], ["kr6_r700", "--zero", "mq_1"], ["kr6_r700", "--include", "springs"]]
+    "arguments", [["four_bar"], ["kr6_r700", "--zero", "mq_1"], ["kr6_r700", "--include", "springs"]]
 )
 def test_bad_input_is_one_sentence_and_exit_code_2(capsys, arguments, tmp_path):
     assert main(["derive", *arguments, "-o", str(tmp_path / "model.npz")]) == 2
