@@ -55,7 +55,7 @@ CONFLICTS: dict[str, tuple[list[str], str]] = {
     "reduce: bounds of a recording": (["reduce", "arm.urdf", *RECORDING, "--velocity", "1"], "--velocity"),
     "reduce: name without C": (["reduce", "two_link", "--name", "arm"], "--name"),
     "reduce: function": (["reduce", "two_link", *RECORDING, "--function", "wrong"], "wrong"),
-    "reduce: figures of a tree": ([*FIGURES, "--also", "parallelogram"], "parallelogram"),
+    "reduce: figures of loops": ([*FIGURES, "--also", "four_bar"], "four_bar"),
     "reduce: figures and C": ([*FIGURES, "-o", "c"], "--output"),
     "reduce: temperature of a recording": (["reduce", "arm.urdf", *RECORDING, "--temperature", "1,2"], "--temperature"),
     "reduce: temperature of no friction": (["reduce", "two_link", "--temperature", "10,60"], "--temperature"),

@@ -17,6 +17,7 @@ from tauform.pipeline.motion import coordinate_ranges
 from tauform.pipeline.stages import StageLog
 from tauform.realtime.reduction.figures import tradeoff
 from tauform.realtime.reduction.reduce import ROUTES, Reduction, reduce
+from tauform.wording import call
 
 # Fresh states of the reduced program, and of each point of the accuracy curve.
 N_FRESH, CURVE_STATES = 200_000, 20_000
@@ -59,8 +60,9 @@ def reduced_program(
     if tolerance is None:
         return None
     with log.stage("inverse_dynamics, reduced", spare=True) as describe:
-        if isinstance(model, Robot) and isinstance(model.closure, GeneralClosure):
-            describe(outcome="none: reduced programs are for loops that are linear in q", status="skipped")
+        # Single operations alone can go, of programs that solve the loop: it takes a minute, and is asked for by name.
+        if routes is None and isinstance(model, Robot) and isinstance(model.closure, GeneralClosure):
+            describe(outcome=f"not tried for loops that bend; {call('reduce')} does", status="skipped")
             return None
         known = (program for program in programs if program.name == "inverse_dynamics")
         try:

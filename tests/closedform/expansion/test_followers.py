@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -199,6 +200,38 @@ def test_a_joint_that_follows_by_a_fraction_counts_in_it() -> None:
     assert smaller.n_terms < model.n_terms
     with pytest.raises(ModelError, match=r"fractions of an angle.*target='matlab'"):
         smaller.save_mat("model.mat")
+
+
+def following(seed: int, *turns: float) -> Robot:
+    tree = random_tree(1 + len(turns), seed=seed, chain=True, prismatic=0.1)
+    first, *others = tree.joint_names
+    return tree.with_relations({name: {first: ratio} for name, ratio in zip(others, turns, strict=True)})
+
+
+@pytest.mark.parametrize("seed", representatives(range(24), 0, 7))
+def test_what_is_derived_keeps_its_digits(seed: int) -> None:
+    """Powers of cosines of many turns cancel."""
+    rng = np.random.default_rng(seed)
+    robot = following(seed, *rng.integers(-8, 9, 2).astype(float).tolist())
+    states = rng.uniform(-3, 3, (3, 20, 1))
+    expected = tf.textbook.inverse_dynamics(robot, *states)
+    with suppress(ModelError):
+        found = tf.derive(robot).bind(robot).textbook.inverse_dynamics(*states)
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10 * np.abs(expected).max())
+
+
+def test_a_robot_whose_terms_would_lose_digits_is_refused() -> None:
+    robot = following(1, 8.0, 8.0)
+    for refused in (
+        lambda: tf.derive(robot),
+        lambda: tf.base_parameters(robot, source="closed_form"),
+        lambda: tf.reduce(robot, "slow", 0.2, 0.9, n_fresh=500, routes=("terms",)),
+    ):
+        with pytest.raises(ModelError, match=r"so many turns that products of 32 functions lose .* of a column"):
+            refused()
+    # Reductions take the routes that there are.
+    found = tf.reduce(robot, "slow", 0.2, 0.9, n_fresh=500, routes=("terms", "parameters", "velocity"))
+    assert [c.name for c in found.candidates] == ["exact", "parameters", "velocity"]
 
 
 def test_what_is_not_derived_is_one_sentence() -> None:

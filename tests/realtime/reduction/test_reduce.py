@@ -435,3 +435,10 @@ def test_routes_of_robots_are_refused_by_name_for_models_that_are_none() -> None
     for routes in (("parameters",), ("terms", "velocity")):
         with pytest.raises(ModelError, match=r"fixed joints or terms left out; take terms or operations"):
             bound.reduce("slow", routes=routes)
+
+
+def test_routes_that_a_robot_does_not_have_are_refused_by_name_alone() -> None:
+    linkage = tf.load("four_bar")
+    for route, words in (("terms", "loops that are not linear in q"), ("velocity", "need loops that are linear in q")):
+        with pytest.raises(ModelError, match=words):
+            tf.reduce(linkage, "slow", routes=(route,), n_fresh=100)

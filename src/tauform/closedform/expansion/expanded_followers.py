@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from tauform.arrays import Array, read_only
 from tauform.closedform.coordinates import Coordinates
+from tauform.closedform.expansion.digits import refuse_lost_digits
 from tauform.closedform.expansion.dimensionless import units
 from tauform.closedform.expansion.estimate import refuse_if_too_large
 from tauform.closedform.expansion.expanded import Expanded, joint_rows
@@ -42,7 +43,8 @@ def expanded_followers(
     """Coefficients of a robot with linear loops; arguments as of `expanded_tree`, joints of `fixed` those of q.
 
     Raises:
-        ModelError: loops are not linear in q, or follow at odd ratios; or the closed form would not fit.
+        ModelError: loops are not linear in q, or follow at odd ratios or by too many turns; or the closed form would
+            not fit.
     """
     closure = robot.closure
     if not isinstance(closure, Closure):
@@ -66,6 +68,7 @@ def expanded_followers(
         (terms.factor, (terms.target, terms.source)), shape=(robot.n_bodies * terms.n_terms, len(coefficients.keys))
     )
     found = followed(terms.exponents, (placing @ coefficients.matrix @ rigid).tocsr(), following)
+    refuse_lost_digits(robot, found, free, assumed, fixed)
     own = joint_rows(tree, coefficients, free)
     return Expanded(
         exponents=found.exponents,

@@ -27,8 +27,8 @@ from tauform.errors import ModelError
 # Exponents of x, sin x, cos x of each leading joint, one after the other.
 Monomial = tuple[int, ...]
 Polynomial = Mapping[Monomial, float]
-# Multiples of a leading joint's angle: its functions have twice this degree.
-MOST_TURNS = 8
+# Multiples of a leading joint's angle: its functions have twice this degree, and no digits are left beyond.
+MOST_TURNS = 24
 # Ratios of joints that follow one are fractions to this accuracy.
 RATIO_TOLERANCE = 1e-12
 # What cancels leaves this share of what was added up at most.
@@ -224,7 +224,8 @@ class FollowerFunctions:
             turns = round(float(self.F[i, a]) / float(scale[a]))
             if abs(turns) > MOST_TURNS:
                 raise ModelError(
-                    f"derive: a joint turns {abs(turns)} times as far as its leading one; at most {MOST_TURNS}"
+                    f"derive: a joint turns {abs(turns)} times as far as the common part of all that follow with it; "
+                    f"at most {MOST_TURNS}"
                 )
             sine, cosine = {self._unit(a, 1): float(np.sign(turns))}, {self._unit(a, 2): 1.0}
             for _ in range(abs(turns)):

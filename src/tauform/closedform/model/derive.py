@@ -59,8 +59,8 @@ def derive(
         memory_limit: bytes; a chain that is estimated to need more is refused before anything is computed.
 
     Raises:
-        ModelError: the robot has loops that are not linear in q, its closed form would not fit, or assumptions
-            contradict one another.
+        ModelError: the robot has loops that are not linear in q, or that follow by so many turns that rounding shows;
+            its closed form would not fit, or assumptions contradict one another.
         UnknownNameError: a name is no joint or parameter of the robot.
     """
     # Names first: wrong ones cost no derivation.

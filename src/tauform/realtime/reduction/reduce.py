@@ -25,8 +25,8 @@ from tauform.escaping.shown import visible
 from tauform.messages import Progress
 from tauform.notebook import Displayed
 from tauform.realtime.reduction.joints import OF_TORQUES, Norm, joint_sizes, joint_tolerances, joint_weights
-from tauform.realtime.reduction.search import ROBOT_ROUTES, STRUCTURED, RouteResult, RouteSearch
 from tauform.realtime.reduction.search import ROUTES as ROUTES
+from tauform.realtime.reduction.search import STRUCTURED, RouteResult, RouteSearch
 from tauform.realtime.reduction.subject import Subject
 from tauform.realtime.reduction.velocity import Quiet
 from tauform.realtime.reduction.verification import Verifier, refuse_nothing
@@ -178,7 +178,7 @@ def reduce(
     tolerance, tolerances = joint_tolerances(robot, tolerance, norm, function)
     check_guarantee(tolerance, confidence, function, routes)
     profile.check_limits(robot)
-    routes = _possible(subject, routes)
+    routes = _possible(subject, routes, function)
     for name, number in (("n_fresh", n_fresh), ("threads", threads), ("n_starts", n_starts)):
         if number < 1:
             raise ModelError(f"{name}: expected at least 1, got {number}")
@@ -282,18 +282,22 @@ def check_guarantee(tolerance: float, confidence: float, function: str, routes: 
                 raise UnknownNameError(f"{kind} {name!r} does not exist; choose from {', '.join(known)}")
 
 
-def _possible(subject: Subject, routes: Sequence[str]) -> Sequence[str]:
-    """The routes that the subject has; those of robots alone are refused where they were asked for by name."""
-    if subject.is_robot:
-        return routes
-    left = [name for name in routes if name not in ROBOT_ROUTES]
+def _possible(subject: Subject, routes: Sequence[str], function: str) -> Sequence[str]:
+    """The routes that the subject has.
+
+    Raises:
+        ModelError: a route that was asked for by name needs what the subject has not.
+    """
+    asked = routes if function in STRUCTURED else ()
+    missing = {name: reason for name in asked if (reason := subject.missing(name)) is not None}
+    left = [name for name in routes if name not in missing]
     # The default asks for every route and takes what there is; a route by name is a demand.
-    if not left or (tuple(routes) != ROUTES and len(left) < len(routes)):
-        raise ModelError(
-            f"routes: {' and '.join(ROBOT_ROUTES)} need a robot's own dynamics, and {subject.robot.name} has fixed "
-            "joints or terms left out; take terms or operations"
-        )
-    return left
+    if left and {*routes, "operations"} == set(ROUTES):
+        return left
+    for name in routes:
+        if name in missing:
+            raise missing[name]
+    return routes
 
 
 def _decided(

@@ -22,8 +22,6 @@ from tauform.realtime.reduction.velocity import Quiet
 from tauform.realtime.reduction.verification import Verification, Verifier
 
 ROUTES = ("terms", "parameters", "velocity", "operations")
-# Routes that change the recursive program of a robot.
-ROBOT_ROUTES = ("parameters", "velocity")
 # Functions that leaving out terms, parameters or velocities makes cheaper; single operations can go from any.
 STRUCTURED = ("inverse_dynamics", "forward_dynamics")
 # States of the regressions; operations are pruned on so many that this many may fail.
@@ -125,13 +123,11 @@ class RouteSearch:
         # Of gravity and mass matrices alone, no velocities and hardly any terms could go.
         if self.exact.name not in STRUCTURED:
             return {}
-        attempts: dict[str, Attempt] = {}
-        if self.subject.has_closed_form:
-            attempts["terms"] = lambda aim: by_terms(self._terms, self._norm, aim)
-        if self.subject.is_robot:
-            attempts["parameters"] = lambda aim: by_parameters(self._norm, aim)
-            attempts["velocity"] = lambda aim: by_velocity(self._norm, aim, self.quiet)
-        return attempts
+        return {
+            "terms": lambda aim: by_terms(self._terms, self._norm, aim),
+            "parameters": lambda aim: by_parameters(self._norm, aim),
+            "velocity": lambda aim: by_velocity(self._norm, aim, self.quiet),
+        }
 
     def _first_verified(
         self, name: str, attempt: Attempt, cheapest: Program, verify: Verifier, aim: float = FIRST_AIM

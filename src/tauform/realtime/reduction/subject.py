@@ -18,9 +18,13 @@ from tauform.codegen.factored.model_program import whole_robot
 from tauform.codegen.generate import generate
 from tauform.codegen.program.program import Program
 from tauform.description.robot import GeneralClosure, Robot
+from tauform.errors import ModelError
 from tauform.rigidbody.inertia.mass_matrix import mass_matrix
 from tauform.rigidbody.inverse_dynamics import inverse_dynamics
 from tauform.rigidbody.load import has_load, load_gains
+
+# Routes that change the recursive program of a robot.
+ROBOT_ROUTES = ("parameters", "velocity")
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,11 +55,22 @@ class Subject:
         """Indices of the joints that are not fixed."""
         return tuple(range(self.robot.n_joints)) if self.model is None else self.model.moving
 
-    @property
-    def has_closed_form(self) -> bool:
-        """Whether terms can be left out."""
-        # Loops that bend have no terms.
-        return self.model is not None or not isinstance(self.robot.closure, GeneralClosure)
+    def missing(self, route: str) -> ModelError | None:
+        """Reason why it does not have a route; None where it does."""
+        if route == "terms":
+            try:
+                self.closed_form  # noqa: B018
+            except ModelError as reason:  # loops that bend have no terms, long chains too many
+                return reason
+        if route not in ROBOT_ROUTES:
+            return None
+        if not self.is_robot:
+            why = f"need a robot's own dynamics, and {self.robot.name} has fixed joints or terms left out"
+            return ModelError(f"routes: {' and '.join(ROBOT_ROUTES)} {why}; take terms or operations")
+        if isinstance(self.robot.closure, GeneralClosure):
+            why = f"need loops that are linear in q, and {self.robot.name} has others"
+            return ModelError(f"routes: {' and '.join(ROBOT_ROUTES)} {why}; take operations")
+        return None
 
     @cached_property
     def closed_form(self) -> BoundModel:
