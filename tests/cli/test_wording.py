@@ -125,7 +125,7 @@ def test_flags_that_a_verb_writes_out_are_its_own(verb: str) -> None:
 
 
 def test_errors_and_pages_speak_in_flags(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    assert main(["derive", "parallelogram", "--zero", "my_2"]) == 2
+    assert main(["derive", "four_bar", "--zero", "my_2"]) == 2
     told = capsys.readouterr().err
     assert "tf." not in told
     assert "choose a part with --tip ..., or call `tauform generate` and `tauform base`" in told
