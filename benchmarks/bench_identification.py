@@ -23,6 +23,7 @@ from tauform.identification.motion.planning import LIMIT_SHARE_AT_SAMPLES, Motio
 from tauform.identification.motion.slopes import Columns
 from tauform.identification.motion.trajectory import Basis
 from tools.measuring.timing import Row
+from tools.simulated_logs import write_long_log
 
 TITLE = "One default call: held-out errors by the fixed scorer, planned motion, and a recording longer than memory."
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
@@ -125,7 +126,7 @@ def long_recording() -> Iterator[Row]:
     """Ten million samples of a file that stays on disk, identified by a process of its own, against real time."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "long.npz"
-        _write_long(tf.load("kr6_r700"), path)
+        write_long_log(tf.load("kr6_r700"), path, N_SAMPLES, RATE)
         answer = subprocess.run(
             [sys.executable, "-c", IDENTIFY_LONG, str(path)], check=True, capture_output=True, text=True
         ).stdout
@@ -155,21 +156,3 @@ for _ in range(3):
     wall, busy = min(wall, time.perf_counter() - begin), min(busy, time.process_time() - start)
 print(read, busy, wall, peak() - before, fit.held_out.total)
 """
-
-
-def _write_long(robot: tf.Robot, path: Path) -> None:
-    """Six sines per joint with noise on positions and torques, at 1 kHz."""
-    rng = np.random.default_rng(0)
-    n, kernel = robot.n_joints, tf.compile(robot, "inverse_dynamics")
-    amplitude, phase = rng.uniform(0.1, 0.4, (6, n)), rng.uniform(0, 6, (6, n))
-    w = 2 * np.pi * rng.uniform(0.05, 0.5, (6, n))
-    t = np.arange(N_SAMPLES) / RATE
-    q, tau = np.empty((2, N_SAMPLES, n))
-    for first in range(0, N_SAMPLES, 100_000):
-        part = slice(first, first + 100_000)
-        angle = w * t[part, None, None] + phase
-        sine, cosine = np.sin(angle), np.cos(angle)
-        states = (amplitude * sine).sum(1), (amplitude * w * cosine).sum(1), -(amplitude * w**2 * sine).sum(1)
-        q[part] = states[0] + 1e-5 * rng.normal(size=(100_000, n))
-        tau[part] = kernel(*states) + rng.normal(size=(100_000, n))
-    np.savez(path, t=t, q=q, tau=tau)

@@ -8,6 +8,8 @@ import numpy as np
 
 import tauform as tf
 
+PIECE = 100_000  # samples
+
 
 def simulated_log(
     robot: tf.Robot,
@@ -41,4 +43,23 @@ def write_csv(recording: tf.Recording, path: Path) -> Path:
     names = [f"{letter}{j + 1}" for letter in ("q", "tau") for j in range(recording.n_joints)]
     table = np.column_stack([recording.t, recording.q, recording.tau])
     np.savetxt(path, table, delimiter=",", header=",".join(["t", *names]), comments="")
+    return path
+
+
+def write_long_log(robot: tf.Robot, path: Path, n_samples: int, rate: float) -> Path:
+    """Six sines per joint with noise on positions and torques, as an archive (.npz) that is written in pieces."""
+    rng = np.random.default_rng(0)
+    n, kernel = robot.n_joints, tf.compile(robot, "inverse_dynamics")
+    amplitude, phase = rng.uniform(0.1, 0.4, (6, n)), rng.uniform(0, 6, (6, n))
+    w = 2 * np.pi * rng.uniform(0.05, 0.5, (6, n))
+    t = np.arange(n_samples) / rate
+    q, tau = np.empty((2, n_samples, n))
+    for first in range(0, n_samples, PIECE):
+        part = slice(first, first + PIECE)
+        angle = w * t[part, None, None] + phase
+        sine, cosine = np.sin(angle), np.cos(angle)
+        states = (amplitude * sine).sum(1), (amplitude * w * cosine).sum(1), -(amplitude * w**2 * sine).sum(1)
+        q[part] = states[0] + 1e-5 * rng.normal(size=states[0].shape)
+        tau[part] = kernel(*states) + rng.normal(size=states[0].shape)
+    np.savez(path, t=t, q=q, tau=tau)
     return path
