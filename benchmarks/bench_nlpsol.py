@@ -14,7 +14,7 @@ import numpy as np
 
 from tools.arms import arm
 from tools.measuring.timing import Row, one_processor, side_by_side
-from tools.peers.nlp_external import our_external, pinocchio_external
+from tools.peers.nlp_external import our_externals, pinocchio_external
 
 TITLE = (
     "Torques and their Jacobians as externals of CasADi, arms without friction and rotors: what the target `casadi` "
@@ -22,37 +22,53 @@ TITLE = (
     "computeRNEADerivatives behind the same interface, compiled alike. First alone, mapped over 50 knots; then inside "
     "nlpsol: IPOPT, quasi-Newton, a motion of 50 knots with torque limits, 40 iterations, processor times as nlpsol "
     "states them. CasADi's own Jacobian multiplies the external's by 3 n directions; with blocks, it is given as the "
-    "option jac_g (docs/targets/frameworks.md)."
+    "option jac_g (docs/targets/frameworks.md). Over knots, ours is one external for all of them (`knots=50`), with "
+    "CasADi's own Jacobian or with blocks, beside the peer mapped and with blocks, its best way."
 )
 ARMS = {"kr6_r700": 60.0, "panda": 25.0}  # torque limits [N m]
 KNOTS, SOLVES = 50, 12
 AGREEMENT = 1e-12
 Times = Mapping[str, float]
+Pair = tuple[Any, Any]  # torques over all knots, and their Jacobians
 
 
 def rows() -> Iterator[Row]:
-    """Each arm: calls alone, CasADi's own Jacobian, blocks."""
+    """Each arm: calls alone, CasADi's own Jacobian, blocks; ours of one state, and over knots beside the same peer."""
     with one_processor():
         for name, limit in ARMS.items():
             robot = arm(name)
             with TemporaryDirectory() as ours, TemporaryDirectory() as theirs:
-                externals = our_external(robot, Path(ours)), pinocchio_external(robot, Path(theirs))
-                agree = _disagreement(*externals, robot.n_joints)
+                single, over = our_externals(robot, Path(ours), KNOTS)
+                mine, knots = _mapped(single), (over, over.jacobian())
+                peer = _mapped(pinocchio_external(robot, Path(theirs)))
+                agree = max(_disagreement(own, peer) for own in (mine, knots))
+                own_jacobian = [_solver(pair, limit, blocks=False) for pair in (mine, knots, peer)]
+                blocks = [_solver(pair, limit, blocks=True) for pair in (mine, knots, peer)]
                 ways = {
-                    "alone": _alone(*externals),
-                    "nlpsol": _in_turns(*(_solver(external, limit, blocks=False) for external in externals)),
-                    "nlpsol with blocks": _in_turns(*(_solver(external, limit, blocks=True) for external in externals)),
+                    "alone": _alone(mine, peer),
+                    "alone over knots": _alone(knots, peer),
+                    "nlpsol": _in_turns(own_jacobian[0], own_jacobian[2]),
+                    "nlpsol over knots": _in_turns(own_jacobian[1], blocks[2]),
+                    "nlpsol with blocks": _in_turns(blocks[0], blocks[2]),
+                    "nlpsol over knots with blocks": _in_turns(blocks[1], blocks[2]),
                 }
-                for way, (mine, others) in ways.items():
-                    for key, seconds in mine.items():
-                        peer, note = f"Pinocchio's C by CasADi {casadi.__version__}", f"agree to {agree:.0e}"
-                        yield Row(f"{name}, {way}, {key}", seconds, others[key], peer, note=note)
+                for way, (seconds_of, others) in ways.items():
+                    for key, seconds in seconds_of.items():
+                        name_of_peer, note = f"Pinocchio's C by CasADi {casadi.__version__}", f"agree to {agree:.0e}"
+                        yield Row(f"{name}, {way}, {key}", seconds, others[key], name_of_peer, note=note)
 
 
-def _disagreement(ours: Any, theirs: Any, n: int) -> float:
-    state = np.random.default_rng(0).uniform(-np.pi, np.pi, (3, n))
+def _mapped(function: Any) -> Pair:
+    """A function of one state and its Jacobian, knot by knot."""
+    return function.map(KNOTS), function.jacobian().map(KNOTS)
+
+
+def _disagreement(ours: Pair, theirs: Pair) -> float:
+    motion = np.random.default_rng(0).uniform(-np.pi, np.pi, (3, ours[0].size1_in(0), KNOTS))
+    # Nonzeros: blocks stand one after another, whether their matrix is wide or has them on its diagonal.
     results = [
-        np.hstack([np.array(block).ravel() for block in (f(*state), *f.jacobian()(*state, 0))]) for f in (ours, theirs)
+        np.hstack([np.array(block.nonzeros()) for block in (f(*motion), *jacobian(*motion, 0))])
+        for f, jacobian in (ours, theirs)
     ]
     error = float(np.abs(results[0] - results[1]).max() / np.abs(results[1]).max())
     if error > AGREEMENT:
@@ -60,11 +76,11 @@ def _disagreement(ours: Any, theirs: Any, n: int) -> float:
     return error
 
 
-def _alone(ours: Any, theirs: Any) -> tuple[Times, Times]:
+def _alone(ours: Pair, theirs: Pair) -> tuple[Times, Times]:
     """Seconds of one call over all knots, through CasADi's buffers."""
     found: tuple[dict[str, float], dict[str, float]] = {}, {}
-    for key, pair in {"torques": (ours, theirs), "Jacobians": (ours.jacobian(), theirs.jacobian())}.items():
-        seconds = side_by_side({str(k): _called(f.map(KNOTS)) for k, f in enumerate(pair)}, clock=time.process_time)
+    for key, pair in zip(("torques", "Jacobians"), zip(ours, theirs, strict=True), strict=True):
+        seconds = side_by_side({str(k): _called(f) for k, f in enumerate(pair)}, clock=time.process_time)
         for times, second in zip(found, seconds.values(), strict=True):
             times[key] = second
     return found
@@ -92,9 +108,10 @@ def _in_turns(ours: Callable[[], Times], theirs: Callable[[], Times]) -> tuple[T
     return best
 
 
-def _solver(torque: Any, limit: float, *, blocks: bool) -> Callable[[], Times]:
+def _solver(pair: Pair, limit: float, *, blocks: bool) -> Callable[[], Times]:
     """A solution; its seconds per call and per iteration."""
-    n, h = torque.size1_in(0), 1.0 / (KNOTS - 1)
+    torques, jacobians = pair
+    n, h = torques.size1_in(0), 1.0 / (KNOTS - 1)
     x = casadi.MX.sym("x", 3 * n * KNOTS)
     q, qd, qdd = (casadi.reshape(part, n, KNOTS) for part in casadi.vertsplit(x, n * KNOTS))
     before, after = slice(0, KNOTS - 1), slice(1, KNOTS)
@@ -104,12 +121,12 @@ def _solver(torque: Any, limit: float, *, blocks: bool) -> Callable[[], Times]:
         q[:, after] - q[:, before] - h * qd[:, before] - h**2 / 6 * (2 * qdd[:, before] + qdd[:, after]),
         *(q[:, 0] + 1.2, q[:, -1] - 1.2, qd[:, 0], qd[:, -1]),
     )
-    g = casadi.vertcat(casadi.vec(torque.map(KNOTS)(q, qd, qdd)), defects)
+    g = casadi.vertcat(casadi.vec(torques(q, qd, qdd)), defects)
     quiet = {"print_level": 0, "sb": "yes", "hessian_approximation": "limited-memory", "max_iter": 40}
     options: dict[str, Any] = {"ipopt": quiet, "print_time": False, "record_time": True}
     if blocks:
         along = casadi.diagcat(*[casadi.Sparsity.dense(n, n)] * KNOTS)
-        by = torque.jacobian().map(KNOTS)(q, qd, qdd, casadi.MX(n, KNOTS))
+        by = jacobians(q, qd, qdd, casadi.MX(n, KNOTS))
         slopes = casadi.horzcat(*(casadi.sparsity_cast(block, along) for block in by))
         jacobian = casadi.vertcat(slopes, casadi.evalf(casadi.jacobian(defects, x)))
         names = ["x", "p"], ["g", "jac_g_x"]

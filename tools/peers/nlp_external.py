@@ -16,11 +16,12 @@ from tools.measuring.c_timing import FLAGS
 from tools.peers.build import casadi_code
 
 
-def our_external(robot: tf.Robot, folder: Path) -> Any:
-    """What `tf.write(..., target="casadi")` writes, with the linearization as its derivative."""
+def our_externals(robot: tf.Robot, folder: Path, knots: int) -> tuple[Any, Any]:
+    """What `tf.write(..., target="casadi", knots=...)` writes: a function of one state, and of all knots."""
     programs = [tf.generate(robot, name) for name in ("inverse_dynamics", "linearize_inverse")]
-    tf.write(programs, folder, target="casadi", name="ours")
-    return _built(folder, "ours", ["ours.c", "ours_plain.c"])
+    tf.write(programs, folder, target="casadi", name="ours", knots=knots)
+    single = _built(folder, "ours", ["ours.c", "ours_plain.c"])
+    return single, casadi.external(f"{single.name()}_knots", str(folder / "ours.so"))
 
 
 def pinocchio_external(robot: tf.Robot, folder: Path) -> Any:

@@ -27,6 +27,7 @@ def write(
     name: str | None = None,
     single_header: bool = False,
     bounds: Sequence[RoundingBound] = (),
+    knots: int = 0,
 ) -> list[Path]:
     """Write programs in a target language, with a self-test of what was written.
 
@@ -47,6 +48,8 @@ def write(
         single_header: in C, declarations and definitions in one file: define <NAME>_IMPLEMENTATION where one file of
             yours includes it.
         bounds: of `tauform.rounding_bound`, which the README of C states.
+        knots: for CasADi, also write functions <name>_<program.name>_knots of the states at so many knots of a motion,
+            side by side, whose Jacobians are sparse; 0 writes none.
 
     Returns:
         Paths of the files.
@@ -56,7 +59,7 @@ def write(
         GenerationError: nothing to write, an option that the target lacks, a name that it does not allow, names that
             clash, or a folder that is not ours or not writable.
     """
-    options = PrintOptions(real, batch, single_header, tuple(bounds))
+    options = PrintOptions(real, batch, single_header, tuple(bounds), knots)
     return write_programs(programs, folder, target, name, options, force)
 
 

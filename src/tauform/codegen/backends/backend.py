@@ -28,12 +28,14 @@ class PrintOptions:
         batch: also a function for many states, where the backend `has_batch`.
         single_header: declarations and definitions in one header, where the backend `has_single_header`.
         bounds: guaranteed rounding errors that C's README states.
+        knots: also functions over so many knots of a motion, where the backend `has_knots`; 0 for none.
     """
 
     real: str = "double"
     batch: bool = False
     single_header: bool = False
     bounds: tuple[RoundingBound, ...] = ()
+    knots: int = 0
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,7 @@ class Backend(ABC):
         reals: floating-point types, the usual one first.
         has_batch: whether it prints functions for many states.
         has_single_header: whether it prints declarations and definitions in one header, where asked to.
+        has_knots: whether it prints functions over the knots of a motion.
         has_loops: whether it prints programs that are loops over bodies.
         functions: those that its interface calls, which must be among the programs (friction where the robot has
             some); empty for a language that takes any.
@@ -74,6 +77,7 @@ class Backend(ABC):
     reals: tuple[str, ...] = ("double",)
     has_batch: bool = False
     has_single_header: bool = False
+    has_knots: bool = False
     has_loops: bool = False
     functions: tuple[str, ...] = ()
 
@@ -104,7 +108,7 @@ class Backend(ABC):
         """Refuse what cannot be printed, before anything is computed or written.
 
         Raises:
-            GenerationError: no such floating-point type, no functions for many states, or no form as one header.
+            GenerationError: no such floating-point type, no functions for many states or knots, no form as one header.
         """
         if options.real not in self.reals:
             known = ", ".join(self.reals)
@@ -113,6 +117,11 @@ class Backend(ABC):
             raise GenerationError(f"batch: {self.title} functions take one state; write them without batch")
         if options.single_header and not self.has_single_header:
             raise GenerationError(f"single_header: {self.title} has no such form; that is one of C")
+        if options.knots < 0:
+            raise GenerationError(f"knots: expected their number, or 0 for functions of one state, got {options.knots}")
+        if options.knots and not self.has_knots:
+            remedy = argument("target", "casadi")
+            raise GenerationError(f"knots: {self.title} has no such functions; those of CasADi have ({remedy})")
         other = [bound.program for bound in options.bounds if bound.real != options.real]
         if other:
             wanted = argument("real", options.real)

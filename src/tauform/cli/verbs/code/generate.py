@@ -59,6 +59,7 @@ def generate(
     single_header: Annotated[
         bool, typer.Option("--single-header", help="C in one file, declarations and definitions.")
     ] = False,
+    knots: Annotated[int, typer.Option(help="CasADi: also functions over so many knots of a motion.")] = 0,
     rounding: Annotated[
         str | None,
         typer.Option(
@@ -89,7 +90,7 @@ def generate(
     names = chosen_functions(robot, functions or _usual(robot, chosen)) if functions or not learning else []
     # what would fail at the end fails at once
     check_outputs(force, folders=[output])
-    options = PrintOptions(real, batch, single_header)
+    options = PrintOptions(real, batch, single_header, knots=knots)
     chosen.check_options(options)
     # The prefix decides file names; one that the language does not allow is refused here.
     prefix = chosen.prefix(name, robot.name)

@@ -27,24 +27,27 @@ class CasADi(Backend):
     """The backend."""
 
     title = "CasADi"
+    has_knots = True
 
     def files(self, request: Request) -> dict[str, str]:
         """C of the functions and their Jacobians with its self-test, CasADi's interface to it, and a Makefile."""
         prefix, inner = request.prefix, f"{request.prefix}_plain"
         # CasADi knows no state between calls: setups are built into their functions.
         setups = {program.setup.name for program in request.programs if program.setup is not None}
-        given = {p.name: with_names(whole(p), identifier) for p in request.programs if p.name not in setups}
+        given = {p.name: with_names(_whole(p), identifier) for p in request.programs if p.name not in setups}
         derivatives = {f: given.pop(name) for f, name in LINEARIZATIONS.items() if f in given and name in given}
         functions = list(given.values())
         pairs = [_functions(program, derivatives.get(program.name)) for program in functions]
         wrapped = [Wrapped(*pair) for pair in pairs]
         plain = tuple(program for pair in pairs for program in pair)
-        files = backend("c").files(replace(request, programs=plain, prefix=inner))
-        names = {"prefix": prefix, "inner": inner, "functions": " ".join(p.name for p in functions)}
+        knots = request.options.knots
+        options = replace(request.options, batch=knots > 0)
+        files = backend("c").files(replace(request, programs=plain, prefix=inner, options=options))
+        names = {"prefix": prefix, "inner": inner, "functions": " ".join(p.name for p in functions), "knots": knots}
         return {
             # Build files of the C project are not taken: the Makefile here builds both.
             **{name: text for name, text in files.items() if name.endswith((".c", ".h"))},
-            f"{prefix}.c": wrapper_text(wrapped, prefix, inner),
+            f"{prefix}.c": wrapper_text(wrapped, prefix, inner, knots),
             "Makefile": template(__package__, "Makefile").substitute(names),
             "check.py": template(__package__, "check.py.txt").substitute(names),
         }
@@ -56,6 +59,15 @@ class CasADi(Backend):
     def check_commands(self, prefix: str) -> tuple[Sequence[str], ...]:
         """The self-test of the C, and the library loaded by CasADi and compared with it."""
         return (("make", "check"),)
+
+
+def _whole(program: Program) -> Program:
+    """The program with its setup inside, whose parameters all states share."""
+    made = whole(program)
+    own = {port.name for port in program.inputs if not port.shared}
+    inputs = tuple(replace(port, shared=port.name not in own) for port in made.inputs)
+    # Without names of entries the parameters are an array, as CasADi has them, not a struct.
+    return replace(made, inputs=inputs, about=replace(made.about, entries={}))
 
 
 def _columnwise(program: Program, outputs: Sequence[tuple[int, ...]]) -> Program:
@@ -84,7 +96,8 @@ def _columnwise(program: Program, outputs: Sequence[tuple[int, ...]]) -> Program
 
 def _functions(program: Program, derivatives: Program | None) -> tuple[Program, Program]:
     """The function and its Jacobian as CasADi stores arrays; an entry of a matrix is a row of the Jacobian."""
-    jacobian = jacobian_program(program)
+    # Its inputs are those of the program, which knows what states share.
+    jacobian = replace(jacobian_program(program), inputs=program.inputs)
     if derivatives is not None:
         _check_same(program, jacobian, derivatives)
         jacobian = replace(derivatives, outputs=jacobian.outputs, name=jacobian.name)

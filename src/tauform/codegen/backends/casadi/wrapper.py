@@ -1,14 +1,16 @@
-"""The functions that CasADi looks up in a library: shapes, names, and calls of the plain C functions.
+"""The file that CasADi loads functions from: calls of the plain C functions, for one state and for all knots.
 
-A function f has f_n_in, f_sparsity_in, f_name_in, f_work and f itself; its derivative is jac_f, which takes the inputs
-and the outputs of f and returns one block per pair of output and input. Matrices are dense, column by column.
+A function f has a derivative jac_f, which takes the inputs and the outputs of f and returns one block per pair of
+output and input. Matrices stand column by column.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from tauform.codegen.backends.casadi.interface import External, Pattern
+from tauform.codegen.backends.casadi.knots import knots_call, knots_definitions
 from tauform.codegen.program.port import Port
 from tauform.codegen.program.program import Program
 
@@ -21,82 +23,82 @@ class Wrapped:
     jacobian: Program
 
 
-def wrapper_text(wrapped: Sequence[Wrapped], prefix: str, inner: str) -> str:
-    """C of CasADi's interface to the functions of the header `inner`."""
-    parts = [_HEAD.format(inner=inner)]
-    for pair in wrapped:
-        program, name = pair.program, f"{prefix}_{pair.program.name}"
-        parts.append(_function(program, name, f"{inner}_{program.name}", program.inputs, _matrices(program.outputs)))
-        # CasADi hands the results of the function to its derivative, which here needs none of them.
-        # Named apart: an output may have the name of an input.
-        taken = [Port(f"out_{port.name}", port.shape) for port in program.outputs]
-        blocks = [
-            (f"jac_{output.name}_{port.name}", (output.size, port.size))
-            for output in program.outputs
-            for port in program.inputs
-        ]
-        jacobian = pair.jacobian
-        parts.append(_function(jacobian, f"jac_{name}", f"{inner}_{jacobian.name}", [*program.inputs, *taken], blocks))
-    return "\n".join(parts)
+def wrapper_text(wrapped: Sequence[Wrapped], prefix: str, inner: str, knots: int = 0) -> str:
+    """C of CasADi's interface to the functions of the header `inner`.
+
+    Args:
+        knots: columns of functions over many knots, <prefix>_<name>_knots; 0 writes none.
+    """
+    externals = [external for pair in wrapped for external in _of_states(pair, prefix, inner)]
+    if knots:
+        over = [pair for pair in wrapped if not all(port.shared for port in pair.program.inputs)]
+        externals += [external for pair in over for external in _of_knots(pair, prefix, inner, knots)]
+    ports = [port for external in externals for port in (*external.inputs, *external.outputs)]
+    # Each table once, in the order of its first use.
+    tables = {pattern.name: pattern.text for _, pattern in ports}
+    definitions = knots_definitions() if knots else ""
+    return "\n".join([_HEAD.format(inner=inner), *tables.values(), definitions, *(e.text for e in externals)])
 
 
-def _matrices(ports: Sequence[Port]) -> list[tuple[str, tuple[int, int]]]:
-    return [(port.name, port.matrix_shape) for port in ports]
+def _of_states(pair: Wrapped, prefix: str, inner: str) -> Iterator[External]:
+    """The function and its derivative at one state."""
+    program, name = pair.program, f"{prefix}_{pair.program.name}"
+    inputs, outputs = _matrices(program.inputs), _matrices(program.outputs)
+    yield External(name, inputs, outputs, _call(program, f"{inner}_{program.name}"))
+    blocks = [
+        (f"jac_{output.name}_{port.name}", Pattern(output.size, port.size))
+        for output in program.outputs
+        for port in program.inputs
+    ]
+    statements = _call(pair.jacobian, f"{inner}_{pair.jacobian.name}")
+    yield External(f"jac_{name}", [*inputs, *_taken(outputs)], blocks, statements)
 
 
-def _function(
-    program: Program, name: str, called: str, inputs: Sequence[Port], outputs: Sequence[tuple[str, tuple[int, int]]]
-) -> str:
-    """All that CasADi asks of one function."""
-    # Only the program's own inputs are passed on; what CasADi adds is accepted and left.
-    read = len(program.inputs)
+def _of_knots(pair: Wrapped, prefix: str, inner: str, knots: int) -> Iterator[External]:
+    """The same for all knots: arrays of the knots side by side, Jacobians with one block per knot."""
+    program, name = pair.program, f"{prefix}_{pair.program.name}_knots"
+    inputs, outputs = _matrices(program.inputs, knots), _matrices(program.outputs, knots)
+    call = knots_call(program, f"{inner}_{program.name}_batch", knots, [port.size for port in program.outputs])
+    yield External(name, inputs, outputs, *call)
+    blocks = [
+        (
+            f"jac_{output.name}_{port.name}",
+            # What all knots share is one block of columns, below each other the rows of each knot.
+            Pattern(output.size * knots, port.size) if port.shared else Pattern(output.size, port.size, knots),
+        )
+        for output in program.outputs
+        for port in program.inputs
+    ]
+    rows = [
+        output.size if port.shared else output.size * port.size for output in program.outputs for port in program.inputs
+    ]
+    call = knots_call(pair.jacobian, f"{inner}_{pair.jacobian.name}_batch", knots, rows)
+    yield External(f"jac_{name}", [*inputs, *_taken(outputs)], blocks, *call)
+
+
+def _matrices(ports: Sequence[Port], knots: int = 1) -> list[tuple[str, Pattern]]:
+    """Dense matrices, of all knots side by side; what knots share is there once."""
+    sizes = [(port.name, port.matrix_shape, 1 if port.shared else knots) for port in ports]
+    return [(name, Pattern(rows, columns * count)) for name, (rows, columns), count in sizes]
+
+
+def _taken(outputs: Sequence[tuple[str, Pattern]]) -> list[tuple[str, Pattern]]:
+    """Results of the function, which CasADi hands to its derivative; ours needs none of them."""
+    # Named apart: an output may have the name of an input.
+    return [(f"out_{name}", pattern) for name, pattern in outputs]
+
+
+def _call(program: Program, called: str) -> list[str]:
+    """Statements that call the plain function with the program's own inputs; what CasADi adds is left."""
+    # CasADi passes a null pointer for what is zero, and for what nobody wants; the plain function writes all.
+    arguments = [f"arg[{k}] ? arg[{k}] : zeros" for k in range(len(program.inputs))]
+    results = [f"res[{k}] ? res[{k}] : unused{k}" for k in range(len(program.outputs))]
     zeros = max(port.size for port in program.inputs)
-    # CasADi may not want a result, but the plain function writes them all.
-    scratch = [f"    casadi_real unused{k}[{rows * columns}];" for k, (_, (rows, columns)) in enumerate(outputs)]
-    # CasADi passes a null pointer for what is zero, and for what nobody wants.
-    arguments = [f"arg[{k}] ? arg[{k}] : zeros" for k in range(read)]
-    results = [f"res[{k}] ? res[{k}] : unused{k}" for k in range(len(outputs))]
-    lines = [
-        f"CASADI_SYMBOL_EXPORT int {name}(const casadi_real **arg, casadi_real **res, casadi_int *iw, casadi_real *w,",
-        "                                 int mem) {",
-        f"    static const casadi_real zeros[{zeros}] = {{0}}; /* an argument that is not given is zero */",
-        *scratch,
-        "    (void)iw;",
-        "    (void)w;",
-        "    (void)mem;",
-        f"    {called}({', '.join([*arguments, *results])});",
-        "    return 0;",
-        "}",
+    return [
+        f"static const casadi_real zeros[{zeros}] = {{0}}; /* an argument that is not given is zero */",
+        *(f"casadi_real unused{k}[{port.size}];" for k, port in enumerate(program.outputs)),
+        f"{called}({', '.join([*arguments, *results])});",
     ]
-    shapes_in = [shape for _, shape in _matrices(inputs)]
-    texts = {
-        "in": ([port.name for port in inputs], shapes_in),
-        "out": ([key for key, _ in outputs], [shape for _, shape in outputs]),
-    }
-    for side, (names, shapes) in texts.items():
-        lines.append(f"CASADI_SYMBOL_EXPORT casadi_int {name}_n_{side}(void) {{ return {len(names)}; }}")
-        lines.append(f"CASADI_SYMBOL_EXPORT const char *{name}_name_{side}(casadi_int i) {{")
-        quoted = ", ".join(f'"{key}"' for key in names)
-        lines.append(f"    static const char *const names[] = {{{quoted}}};")
-        lines.append(f"    return i >= 0 && i < {len(names)} ? names[i] : 0;\n}}")
-        lines.append(f"CASADI_SYMBOL_EXPORT const casadi_int *{name}_sparsity_{side}(casadi_int i) {{")
-        # rows, columns, and a one for "dense"
-        dense = ", ".join(f"{{{rows}, {columns}, 1}}" for rows, columns in shapes)
-        lines.append(f"    static const casadi_int shapes[][3] = {{{dense}}};")
-        lines.append(f"    return i >= 0 && i < {len(names)} ? shapes[i] : 0;\n}}")
-    # No work memory: the plain functions keep everything on the stack.
-    lines += [
-        f"CASADI_SYMBOL_EXPORT int {name}_work(casadi_int *sz_arg, casadi_int *sz_res, casadi_int *sz_iw, "
-        "casadi_int *sz_w) {",
-        f"    if (sz_arg) *sz_arg = {len(inputs)};",
-        f"    if (sz_res) *sz_res = {len(outputs)};",
-        "    if (sz_iw) *sz_iw = 0;",
-        "    if (sz_w) *sz_w = 0;",
-        "    return 0;",
-        "}",
-        "",
-    ]
-    return "\n".join(lines)
 
 
 _HEAD = """/* CasADi's interface to the functions of {inner}.h. */
