@@ -164,14 +164,18 @@ def _estimated(
     clipped = find_clipping(source.segments, robot.joint_names)
     drift = find_drift(fit.design, fit.values, regression.shown) if in_order else []
     if method == "auto" and swap is None and not causes:  # what is wrong with a log is not mended by a description
-        free = fit
-        others: dict[str, Callable[[], Fit]] = {
-            PHYSICAL: lambda: free.physically_consistent(prior),
-            REDUCED: free.reduced,
-            RIDGE: lambda: _fit(robot, regression, "ridge", prior, free.findings),
-        }
-        # Thunks: the alternatives are computed only where the free fit follows noise.
-        fit = better_on_held_out(free, {kind: partial(_said, say, kind, make) for kind, make in others.items()})
+
+        def others(free: Fit) -> dict[str, Callable[[], Fit]]:
+            own = replace(regression, evidence=free.evidence)
+            made: dict[str, Callable[[], Fit]] = {
+                PHYSICAL: lambda: free.physically_consistent(prior),
+                REDUCED: free.reduced,
+                RIDGE: lambda: _fit(robot, own, "ridge", prior, free.findings),
+            }
+            # Thunks: the alternatives are computed only where the free fit follows noise.
+            return {kind: partial(_said, say, kind, make) for kind, make in made.items()}
+
+        fit = better_on_held_out(fit, others)
     return replace(fit, swap=swap, suspicions=(*causes, *late, *clipped, *drift))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 import tauform as tf
 from identification.arms import arm, motion, with_drives
 from tauform.identification.motion.simulate import simulated_recording
+from tauform.identification.verdict.alternatives import better_on_held_out
 
 
 def described() -> tf.Robot:
@@ -54,6 +56,25 @@ def test_a_long_motion_keeps_free_values() -> None:
     fit, free = (tf.identify(arm(), recording, couplings=None, method=method) for method in ("auto", "weighted"))
     np.testing.assert_array_equal(fit.values, free.values)
     assert not any("held-out blocks chose" in finding for finding in fit.findings)
+
+
+@pytest.mark.parametrize("share", [0.5, 1.0])
+def test_blocks_that_choose_an_estimator_do_not_judge_the_choice(share: float) -> None:
+    """Where fewer blocks choose otherwise, the error grows by what that costs on those they have not seen."""
+    robot = described()
+    fit = tf.identify(robot, recorded(robot, 2.5, 1), friction="plain", couplings=None, method="weighted")
+
+    def others(free: tf.Fit) -> dict[str, Callable[[], tf.Fit]]:
+        # The values of all blocks, which a part of them prefers (0.5) or does not (1.0).
+        part = len(free.evidence.counts) < len(fit.evidence.counts)
+        told = replace(fit, evidence=free.evidence, held_out=free.held_out.enlarged(share if part else 0.5))
+        return {"physical": lambda: told}
+
+    best = better_on_held_out(fit, others)
+    assert any("chose physical values" in finding for finding in best.findings)
+    cost = best.choice_cost / fit.choice_cost
+    assert cost == 1.0 if share < 0.8 else cost > 1.05
+    assert best.held_out.total == pytest.approx(0.5 * cost * fit.held_out.total)
 
 
 def test_the_error_of_physical_links_counts_the_choice_of_terms() -> None:

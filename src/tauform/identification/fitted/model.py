@@ -92,8 +92,8 @@ class FittedModel(Displayed):
         others: the validation recordings.
         unreduced: what the fit was reduced from; None where nothing was left out.
         swap: another order of the recordings' columns that explains them far better, where there is one.
-        choice_cost: how many times as large errors are on blocks that the choice of terms, or of the values of a
-            reduced fit, has not seen; `held_out` includes it.
+        choice_cost: how many times as large errors are on blocks that the choice of terms, of the values of a reduced
+            fit and of the estimator has not seen; `held_out` includes it.
         suspicions: what else seems to be wrong with the recordings or the description, by hypotheses that were tried.
         free_error: error on held-out blocks of the fit without the condition of physical consistency.
         saved_unfiltered: `Fit.unfiltered` of a fit that was loaded; None where values have changed since.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -80,6 +80,10 @@ class Errors:
         torque = np.maximum(torque_squares, 1e-300)
         total = float(np.sqrt(squares.sum() / torque.sum()))
         return cls(np.sqrt(squares / torque), total, np.sqrt(squares / n_rows), source)
+
+    def enlarged(self, factor: float) -> Errors:
+        """Errors that many times as large."""
+        return replace(self, joints=factor * self.joints, total=factor * self.total, rms=factor * self.rms)
 
 
 def relative_error(measured: Array, predicted: Array, axis: int | None = 0) -> Any:

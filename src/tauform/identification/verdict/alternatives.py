@@ -2,31 +2,41 @@
 
 Free values are best where the motion shows all of them. Where it does not, they follow noise, and the error on held-out
 blocks is well above that of the fit; physically consistent links, values near the description, or fewer values then
-predict better.
+predict better. What the choice costs on blocks that it has not seen is part of the error.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TypeVar
 
+import numpy as np
+
+from tauform.arrays import read_only
 from tauform.errors import IdentificationError, MissingExtraError
 from tauform.identification.fitted.model import FittedModel
+from tauform.identification.regression.estimate import least_squares
+from tauform.identification.regression.estimators import least_squares_refit
+from tauform.identification.regression.evidence import Evidence
+from tauform.identification.verdict.refit import weights_of_blocks
+from tauform.identification.verdict.validate import held_out_errors
 from tauform.wording import argument
 
 AnyFit = TypeVar("AnyFit", bound=FittedModel)
+# The fits that stand beside a free one: name -> makes it, in the order of trial.
+Alternatives = Callable[[AnyFit], Mapping[str, Callable[[], AnyFit]]]
 
 # Errors on held-out blocks beyond so many times those of the fit ask for another estimate.
 LEAST_OVERFIT = 1.3
 # Fits that leave more of their own rows lack something else than motion.
 MAX_RESIDUAL = 0.1
-# Another estimate is taken where it leaves less than this share of the free one's error; what is left out of a reduced
-# fit was chosen on all blocks, so that a little less is no proof.
+# Another estimate is taken where it leaves less than this share of the free one's error: a little less is no proof.
 MAX_SHARE = 0.8
-PHYSICAL, REDUCED, RIDGE = "physical", "reduced", "ridge"
+FREE, PHYSICAL, REDUCED, RIDGE = "free", "physical", "reduced", "ridge"
 
 
-def better_on_held_out(fit: AnyFit, others: dict[str, Callable[[], AnyFit]]) -> AnyFit:
+def better_on_held_out(fit: AnyFit, others: Alternatives[AnyFit]) -> AnyFit:
     """The first estimate that predicts held-out blocks clearly better than free values, with a finding; else these.
 
     Physical links come first: where other motions differ more from the recorded one than its blocks do from each other,
@@ -34,24 +44,69 @@ def better_on_held_out(fit: AnyFit, others: dict[str, Callable[[], AnyFit]]) -> 
 
     Args:
         fit: of free values.
-        others: name -> makes another fit, in the order of trial; one that cannot be made is passed over.
+        others: one that cannot be made is passed over.
     """
-    # A large residual means another fault, such as a wrong unit, which fewer values would only hide.
-    if fit.held_out.total < LEAST_OVERFIT * fit.residuals.total or fit.residuals.total > MAX_RESIDUAL:
+    name, made = _chosen(fit, others)
+    if len(made) == 1:
         return fit
-    told, is_physical_tried = [f"free {100 * fit.held_out.total:.3g} %"], False
-    for name, make in others.items():
-        if name == RIDGE and is_physical_tried:  # that knows the description too, in a third of the time
+    cost = _cost_of_choice(fit, name, others)
+    best = replace(made[name], choice_cost=cost * fit.choice_cost, held_out=made[name].held_out.enlarged(cost))
+    if name == FREE:
+        return best
+    told = ", ".join(f"{each} {100 * own.held_out.total:.3g} %" for each, own in made.items())
+    return best.with_findings(
+        f"held-out blocks chose {name} values ({told}); {argument('method', 'weighted')} keeps the free ones"
+    )
+
+
+def _chosen(fit: AnyFit, others: Alternatives[AnyFit]) -> tuple[str, dict[str, AnyFit]]:
+    """The name of the best fit, and all that were made."""
+    made = {FREE: fit}
+    left = float(fit.evidence.residual_squares(fit.values).sum() / max(fit.evidence.torque_squares.sum(), 1e-300))
+    # A large residual means another fault, such as a wrong unit, which fewer values would only hide.
+    if fit.held_out.total < LEAST_OVERFIT * np.sqrt(left) or np.sqrt(left) > MAX_RESIDUAL:
+        return FREE, made
+    for name, make in others(fit).items():
+        if name == RIDGE and PHYSICAL in made:  # that knows the description too, in a third of the time
             continue
         try:
-            other = make()
+            made[name] = make()
         except (IdentificationError, MissingExtraError):
             continue
-        told.append(f"{name} {100 * other.held_out.total:.3g} %")
-        if other.held_out.total < MAX_SHARE * fit.held_out.total:
-            return other.with_findings(
-                f"held-out blocks chose {name} values ({', '.join(told)}); {argument('method', 'weighted')} keeps the "
-                "free ones"
-            )
-        is_physical_tried |= name == PHYSICAL
-    return fit
+        if made[name].held_out.total < MAX_SHARE * fit.held_out.total:
+            return name, made
+    return FREE, made
+
+
+def _cost_of_choice(fit: AnyFit, chosen: str, others: Alternatives[AnyFit]) -> float:
+    """Growth of errors on blocks that took no part, where those that do choose otherwise; at least one."""
+    parts = fit.evidence.judges()
+    if parts is None:
+        return 1.0
+    choosing, judging = parts
+    try:
+        free = _of_blocks(fit, choosing)
+        name, made = _chosen(free, others)
+        if name == chosen:
+            return 1.0
+        compared = [made[each] if each in made else others(free)[each]() for each in (chosen, name)]
+    except (IdentificationError, MissingExtraError):  # fewer blocks leave values open: they choose nothing
+        return 1.0
+    before, after = (_squares_left(judging, fit, other) for other in compared)
+    return float(max(1.0, np.sqrt(after / max(before, 1e-300))))
+
+
+def _of_blocks(fit: AnyFit, blocks: Evidence) -> AnyFit:
+    """The free fit that some blocks make."""
+    weights = weights_of_blocks(replace(fit, evidence=blocks), None)
+    found = least_squares(blocks, sigma=1.0 / weights(range(len(blocks.counts))))
+    held_out, _ = held_out_errors(blocks, least_squares_refit(blocks, weights), found.values, fit.choice_cost)
+    values, sigma, own = (read_only(x) for x in (found.values, found.sigma, found.weights))
+    # Without rows, whose residuals nobody asks for here.
+    return replace(fit, evidence=blocks, values=values, sigma=sigma, weights=own, held_out=held_out, rows=())
+
+
+def _squares_left(judging: Evidence, whole: FittedModel, fit: FittedModel) -> float:
+    """Squares on blocks of all columns, of a fit that may hold some of them."""
+    values = dict(zip(fit.names, fit.values.tolist(), strict=True))
+    return float(judging.residual_squares(np.array([values.get(name, 0.0) for name in whole.names])).sum())
