@@ -215,6 +215,7 @@ def test_each_implausible_log_is_excluded_by_a_sentence(tmp_path: Path, capsys: 
     millis[:, 3:5] *= 1000
     backwards[500:, 0] -= 5.0
     march = {"degrees": degrees, "millis": millis, "backwards": backwards, "slower": slower[::2]}
+    march["slowest"] = slower[::16]
     for name, table in march.items():
         write(tmp_path / name / "2026-02.csv", samples(arm(20), 20))
         write(tmp_path / name / "2026-03.csv", table)
@@ -233,16 +234,22 @@ def test_each_implausible_log_is_excluded_by_a_sentence(tmp_path: Path, capsys: 
         "millis/2026-03.csv": "their unit changed",
         "backwards/2026-03.csv": "time runs backwards after sample 499",
         "six.csv": "the robot has 2",
+        "slowest/2026-03.csv": "samples per second are too few",
     }.items():
         assert f"{unit} was not used" in said
         assert why in said
         assert unit in page
         assert why in page
+    mixed = "mixed rates: most logs have 50 samples per second, 1 of 10 have 25 (the first is slower/2026-03.csv of"
+    assert mixed in said
+    assert mixed in page
     # Mixed rates are used as they are, and February of every unit.
     found = tf.identify_fleet(tf.load("two_link"), tmp_path, workers=0)
     assert found.n_windows["slower"] == 2
-    assert all(found.n_windows[name] == 1 for name in ("degrees", "millis", "backwards"))
-    assert not {"degrees", "millis", "backwards", "slower"} & {unit.unit for unit in found.deviating}
+    assert all(found.n_windows[name] == 1 for name in ("degrees", "millis", "backwards", "slowest"))
+    assert not set(march) & {unit.unit for unit in found.deviating}
+    rates = {file: rate for _, file, _, rate in found.used}
+    assert rates["slower/2026-03.csv"] == pytest.approx(25, rel=1e-6)
 
 
 def pan_tilt() -> tf.Robot:

@@ -12,10 +12,11 @@ from tauform.files.folder import write_folder
 from tauform.fleet.comparison.compare import FALSE_ALARM
 from tauform.fleet.comparison.reference import FEWEST_UNITS
 from tauform.fleet.fleet_fit import FleetFit, rows_of
+from tauform.fleet.sources.keys import told
 from tauform.report.html.document import Section, document
 from tauform.report.html.elements import Marked, facts, paragraph, table
 from tauform.report.html.plot import Panel, Plot, Series
-from tauform.report.unit_pages import UNITS_PAGE, shown_units, trend_plot, units_page
+from tauform.report.unit_pages import UNITS_PAGE, by_change, shown_units, trend_plot, units_page
 
 # Series over time that a page draws: those that changed, then the first.
 MOST_TRENDS = 24
@@ -70,6 +71,7 @@ def _overview(fit: FleetFit) -> Section:
         f"{100 * FALSE_ALARM:g} % of false alarms over the whole fleet."
         + ("" if len(units) >= FEWEST_UNITS else f" It takes {FEWEST_UNITS} units to tell: none is judged here.")
     )
+    body += _temperatures(fit)
     names = [unit.unit for unit in units]
     # By magnitude: which way a value deviates is told in the table.
     largest = [abs(unit.largest(fit.names, 1)[0][1]) for unit in units]
@@ -83,6 +85,17 @@ def _overview(fit: FleetFit) -> Section:
     score = [Series("largest deviation", largest, x=names, style="points", colour=0)]
     body += Plot("Largest deviation from the fleet", [Panel("", score)], "unit", "standard deviations", ylog=True).html
     return Section("overview", "Overview", body)
+
+
+def _temperatures(fit: FleetFit) -> str:
+    """What temperature does to friction, in a paragraph; empty where nobody measured it."""
+    if fit.thermal is None or not fit.thermal.slopes.any():
+        return ""
+    slopes = zip(fit.names, fit.thermal.slopes, fit.spread.mean, strict=True)
+    # Relative to the value: an engineer knows percent per kelvin of grease.
+    shares = (f"{name} {100 * slope / mean:+.2g} %" for name, slope, mean in slopes if slope and mean)
+    usual = float(np.mean(fit.thermal.reference))
+    return paragraph(f"Friction is that at {usual:.0f} °C; per kelvin it changes by {', '.join(shares)}.")
 
 
 def _units(fit: FleetFit) -> Section:
@@ -114,15 +127,12 @@ def _changes(fit: FleetFit) -> list[Section]:
         return []
     body = ""
     if fit.changes:
-        rows = [(c.unit, c.value, c.course, c.at, c.before, c.after, f"{c.p_value:.1e}") for c in fit.changes]
-        columns = ("unit", "value", "course", "since [s]", "before", "after", "by chance")
-        body += table(columns, rows, text_columns=3, caption="Changes", tall=len(rows) > 12, data=True)
+        rows = [(c.unit, c.value, c.course, told(c.at), c.before, c.after, f"{c.p_value:.1e}") for c in fit.changes]
+        columns = ("unit", "value", "course", "since", "before", "after", "by chance")
+        body += table(columns, rows, text_columns=4, caption="Changes", tall=len(rows) > 12, data=True)
     else:
         body += paragraph("No value changed by more than chance explains.")
-    # Changed series first, sorted stably: the others follow in their order.
-    changed = {(change.unit, change.value) for change in fit.changes}
-    shown = sorted(fit.trends, key=lambda trend: (trend.unit, trend.value) not in changed)[:MOST_TRENDS]
-    return [Section("trends", "Over time", body + trend_plot(fit, shown, named=True).html)]
+    return [Section("trends", "Over time", body + trend_plot(fit, by_change(fit, fit.trends)[:MOST_TRENDS], True).html)]
 
 
 def _left_out(fit: FleetFit) -> list[Section]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from tauform.fleet.evidence.courses import DRIFT
 from tauform.fleet.evidence.trends import Trend
 from tauform.fleet.fleet_fit import FleetFit
+from tauform.fleet.sources.keys import FIRST_DATE, told
 from tauform.messages import counted
 from tauform.report.html.document import Section, document
 from tauform.report.html.elements import Marked, facts, paragraph, table
@@ -37,6 +39,13 @@ def units_page(fit: FleetFit) -> str:
     return document(f"Units of {fit.pooled.robot.name}", told, sections)
 
 
+def by_change(fit: FleetFit, trends: Sequence[Trend]) -> list[Trend]:
+    """Series that changed first, the least likely before: the first tab is the one that is seen."""
+    places = {(change.unit, change.value): k for k, change in enumerate(fit.changes)}
+    # Stable: those that did not change follow in their order.
+    return sorted(trends, key=lambda trend: places.get((trend.unit, trend.value), len(places)))
+
+
 def trend_plot(fit: FleetFit, shown: Sequence[Trend], named: bool = False) -> Plot:
     """Values over time with intervals, and the means before and after a change.
 
@@ -45,12 +54,18 @@ def trend_plot(fit: FleetFit, shown: Sequence[Trend], named: bool = False) -> Pl
     """
     panels = [Panel(f"{t.unit} {t.value}" if named else t.value, [_over_time(t), *_steps(fit, t)]) for t in shown]
     caption = "Friction, offsets, gains and payload over time, with 95 % intervals"
-    return Plot(caption, panels, "start of the recording [s]", "value", points=True)
+    dated = any(trend.start[0] >= FIRST_DATE for trend in shown)
+    return Plot(caption, panels, f"start of the recording{'' if dated else ' [s]'}", "value", points=True)
 
 
 def _over_time(trend: Trend) -> Series:
     # 1.96 standard deviations to either side hold 95 %.
-    return Series("estimate", trend.values, x=trend.start, spread=1.96 * trend.deviations)
+    return Series("estimate", trend.values, x=_times(trend.start.tolist()), spread=1.96 * trend.deviations)
+
+
+def _times(seconds: list[float]) -> list[Any]:
+    """Dates where they are some, as plots take them."""
+    return [told(at) for at in seconds] if seconds[0] >= FIRST_DATE else seconds
 
 
 def _steps(fit: FleetFit, trend: Trend) -> list[Series]:
@@ -58,10 +73,10 @@ def _steps(fit: FleetFit, trend: Trend) -> list[Series]:
     changes = [c for c in fit.changes if (c.unit, c.value) == (trend.unit, trend.value)]
     first, last = float(trend.start[0]), float(trend.start[-1])
     return [
-        Series("drift", [c.before, c.after], x=[first, last], style="dashed")
+        Series("drift", [c.before, c.after], x=_times([first, last]), style="dashed")
         if c.course == DRIFT
         else Series(
-            "before and after the change", [c.before, c.before, c.after, c.after], x=[first, c.at, c.at, last],
+            "before and after the change", [c.before, c.before, c.after, c.after], x=_times([first, c.at, c.at, last]),
             style="dashed",
         )
         for c in changes
@@ -79,9 +94,7 @@ def _unit(fit: FleetFit, name: str) -> str:
         }
     )
     body += _torques(fit, name) + _values(fit, name)
-    # Changed series first: the first tab is the one that is seen.
-    changed = {change.value for change in fit.changes if change.unit == name}
-    own = sorted((t for t in fit.trends if t.unit == name), key=lambda trend: trend.value not in changed)
+    own = by_change(fit, [trend for trend in fit.trends if trend.unit == name])
     body += trend_plot(fit, own).html if own else paragraph("One recording: nothing over time yet.", "quiet")
     left_out = [(file, why) for unit_name, file, why in fit.excluded if unit_name == name]
     if left_out:

@@ -21,6 +21,7 @@ from tauform.fleet.evidence.condensed import Plan
 from tauform.fleet.evidence.courses import CONSTANT, DRIFT, STEP, USUAL_SHARES, Course, widened
 from tauform.fleet.evidence.faults import faults_of
 from tauform.fleet.evidence.summary import UnitSummary
+from tauform.fleet.sources.keys import told
 
 # An exchange of columns has the size 1; further off it is no exchange.
 MAX_SWAP_OFF = 0.3
@@ -58,7 +59,7 @@ class Cause:
 
     def __str__(self) -> str:
         where = "all joints" if len(self.joints) > 2 else " and ".join(f"joint {j + 1}" for j in self.joints)
-        when = f" since {self.at:g} s" if self.course == STEP else ", drifting" if self.course == DRIFT else ""
+        when = f" since {told(self.at)}" if self.course == STEP else ", drifting" if self.course == DRIFT else ""
         if self.name == "payload":
             return f"payload {self.size:+.2f} kg{when}"
         if self.name == "swap":

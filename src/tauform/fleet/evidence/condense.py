@@ -18,6 +18,7 @@ from tauform.identification.recording.recording import Recording, pieces
 from tauform.identification.recording.segments import uniform_segments
 from tauform.identification.regression.evidence import Evidence, updated
 from tauform.identification.regression.rows import Rows
+from tauform.identification.signals.filters import HIGHEST_POSITION
 
 # Samples of neighbouring files that are joined into one recording at most; bounds the memory of a worker.
 MOST_SAMPLES = 4_000_000
@@ -125,6 +126,7 @@ class _Condensing:
         try:
             recording = run[0] if len(run) == 1 else _joined(run)
             segments = uniform_segments(recording, 0).segments
+            _check_rate(min(segment.rate for segment in segments), self.plan)
             source = replace(self.plan.source, segments=tuple(segments))
             evidence, excerpt = _evidence(source, self.plan)
             # Alone it would be told from a fault by nobody: the unit's other windows would be spoilt with it.
@@ -162,6 +164,19 @@ def _evidence(source: Iterable[Rows], plan: Plan) -> tuple[Evidence, Array]:
     if not count:
         raise IdentificationError("too short for the filters to settle, or at rest throughout")
     return Evidence(triangles[None], np.array([count]), (0,), peaks, torque_peaks), excerpt
+
+
+def _check_rate(rate: float, plan: Plan) -> None:
+    """Raise RecordingError for a rate at which the fleet's filters cannot be: its rows would be of another equation."""
+    filters = plan.source.filters
+    # Cut-offs above this share of half the rate let everything pass; rates that are measured scatter.
+    needed = 0.0 if filters is None else 2 * filters.torque / HIGHEST_POSITION
+    if rate < (1 - MAX_RATE_DIFFERENCE) * needed:
+        raise RecordingError(
+            f"{rate:.3g} samples per second are too few for the fleet's motion, whose torques are compared up to "
+            f"{needed / 2 * HIGHEST_POSITION:.3g} Hz; log at least {needed:.3g} per second, or put such logs into a data "
+            "set of their own"
+        )
 
 
 def _strange(evidence: Evidence, plan: Plan) -> str:

@@ -110,6 +110,13 @@ def moment(text: str, form: str | None = None) -> float:
     raise RecordingError(f"{text!r} is no time{'' if form is None else f' of the form {form!r}'}; {remedy}")
 
 
+def told(at: float) -> str:
+    """A moment of the logs' clock in words: a date where it is one."""
+    if at < FIRST_DATE:
+        return f"{at:g} s"
+    return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M}"
+
+
 def seconds_of(when: date) -> float:
     """Seconds since 1970 of a date, or of a date and time."""
     whole = when if isinstance(when, datetime) else datetime.combine(when, time())

@@ -9,11 +9,13 @@ from typing import Any
 
 from tauform.description.robot import Robot
 from tauform.fleet.sources.carried import Tool, without_tools
+from tauform.fleet.sources.in_settings import InSettings
 from tauform.fleet.sources.keys import FIRST_DATE
 from tauform.fleet.sources.places import at_hand
 from tauform.fleet.sources.unit_rows import rows_at
 from tauform.identification.logs.read import read_recording
 from tauform.identification.recording.recording import Recording
+from tauform.wording import spoken_by
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,8 @@ class Reading:
             TauformError: the log is not usable.
             OSError: it cannot be fetched; another time it may.
         """
-        with at_hand(file.path) as path, rows_at(path, file.rows) as own:
+        # Remedies are for fleet.toml: its reader has no flags, and workers speak as the process that asks does.
+        with at_hand(file.path) as path, rows_at(path, file.rows) as own, spoken_by(InSettings()):
             recording = read_recording(own, robot, **self.options)
         # A clock that starts with the log says nothing about the order of logs: their places do.
         if file.start is not None and recording.clock + float(recording.t[0]) < FIRST_DATE:

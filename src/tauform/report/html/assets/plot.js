@@ -98,8 +98,10 @@ const Look = (() => {
       const { xlabel, ylabel, xlog, ylog, bars, heat, panels } = this.data;
       // whole numbers at every tick: digits between powers of ten are too small to read
       const kind = log => (log ? { type: "log", tickformat: "~g" } : {});
-      const { name, xlabel: own, ylabel: height } = panels[this.shown];
-      const across = { title: { text: Look.plain(own || xlabel) }, ...kind(xlog) };
+      const { name, xlabel: own, ylabel: height, series } = panels[this.shown];
+      // "2026-03-16 06:00" as abscissa: Plotly writes dates itself
+      const dates = /^\d{4}-\d\d-\d\d \d\d:\d\d$/.test(series[0]?.x?.[0]) ? { type: "date", tickformat: "" } : {};
+      const across = { title: { text: Look.plain(own || xlabel) }, ...kind(xlog), ...dates };
       const upright = { title: { text: Look.plain(height || ylabel) }, ...kind(ylog) };
       // Bars lie: names of joints stand beside them in full, the first on top.
       const axes = bars ? { xaxis: upright, yaxis: { ...across, title: undefined, autorange: "reversed", ticksuffix: " " }, hovermode: "closest" } : { xaxis: across, yaxis: upright };
