@@ -174,8 +174,8 @@ def _check_rate(rate: float, plan: Plan) -> None:
     if rate < (1 - MAX_RATE_DIFFERENCE) * needed:
         raise RecordingError(
             f"{rate:.3g} samples per second are too few for the fleet's motion, whose torques are compared up to "
-            f"{needed / 2 * HIGHEST_POSITION:.3g} Hz; log at least {needed:.3g} per second, or put such logs into a data "
-            "set of their own"
+            f"{needed / 2 * HIGHEST_POSITION:.3g} Hz; log at least {needed:.3g} per second, or put such logs into a "
+            "data set of their own"
         )
 
 
