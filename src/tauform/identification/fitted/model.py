@@ -160,9 +160,9 @@ class FittedModel(Displayed):
 
     @property
     def relative_deviations(self) -> Array:
-        """(p,) standard deviation over size of each value."""
-        # A value of exactly zero is unknown, not an error.
-        return self.deviations / np.maximum(np.abs(self.values), 1e-300)
+        """(p,) standard deviation over size of each value; infinite where a value is exactly zero."""
+        size = np.abs(self.values)
+        return np.divide(self.deviations, size, out=np.full_like(size, np.inf), where=size > 0)
 
     def predict(
         self,

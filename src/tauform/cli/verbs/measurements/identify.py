@@ -192,10 +192,10 @@ def _page(
         "unfiltered [N m, N]",
         "gravity / described",
     )
+    # A value at its limit of zero has no relative deviation.
+    relative = [100 * share if isfinite(share) else None for share in fit.relative_deviations.tolist()]
     # "moved" is the step away from the described value, in standard deviations.
-    values = zip(
-        fit.names, before.before, fit.values, fit.deviations, 100 * fit.relative_deviations, before.moved, strict=True
-    )
+    values = zip(fit.names, before.before, fit.values, fit.deviations, relative, before.moved, strict=True)
     columns = ("name", "described", "value", "deviation", "deviation [%]", "moved [deviations]")
     shown: list[Any] = [
         Text(f"{visible(fit.robot.name)}: {fit.verdict}", style="bold"),
