@@ -14,7 +14,7 @@ from tauform.archives import unpacked as unpacked_arrays
 from tauform.arrays import AnyArray, Array
 from tauform.description.robot import Robot
 from tauform.fleet.evidence.noise import Colour, noise_of
-from tauform.fleet.sources.reading import LogFile, Reading
+from tauform.fleet.sources.reading import LogFile, Reading, name_of
 from tauform.identification.fit import Fit
 from tauform.identification.regression.colour import root_of
 from tauform.identification.regression.evidence import Evidence
@@ -183,6 +183,8 @@ def unpacked(unit: str, data: bytes, shape: tuple[int, int]) -> UnitLogs | None:
         count = sum(name.endswith("_span") for name in held)
         windows = tuple(_window(held, k, shape) for k in range(count))
         excluded = tuple((str(mark), str(why)) for mark, why in _texts(held["excluded"], 2))
+        for mark in (*(mark for window in windows for mark in window.files), *(mark for mark, _ in excluded)):
+            name_of(mark)
     except (ValueError, KeyError, TypeError, MemoryError):  # arrays of other shapes and types raise all of these
         return None
     return UnitLogs(unit, windows, excluded)

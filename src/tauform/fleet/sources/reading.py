@@ -44,8 +44,13 @@ class LogFile:
 
 
 def name_of(mark: str) -> str:
-    """The log's name in a mark."""
-    return mark.split("|", 2)[2]
+    """The log's name in a mark.
+
+    Raises:
+        ValueError: no mark.
+    """
+    _, _, name = mark.split("|", 2)
+    return name
 
 
 @dataclass(frozen=True)
