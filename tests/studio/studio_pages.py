@@ -52,6 +52,7 @@ def heavier_arm(robot: tf.Robot, factor: float) -> tf.Robot:
     return robot.with_parameters(values)
 
 
-def write_logs(robot: tf.Robot, folder: Path, count: int = 2) -> list[Path]:
+def write_logs(robot: tf.Robot, folder: Path, count: int = 2, seconds: float = 10.0) -> list[Path]:
     """Logs of a robot: run1.csv, run2.csv, ..."""
-    return [write_csv(simulated_log(robot, seed), folder / f"run{seed}.csv") for seed in range(1, count + 1)]
+    logs = {seed: simulated_log(robot, seed, seconds) for seed in range(1, count + 1)}
+    return [write_csv(log, folder / f"run{seed}.csv") for seed, log in logs.items()]
