@@ -16,8 +16,8 @@ from tauform.codegen.rounding.polynomials import Polynomial, Values, adjoints, b
 from tauform.portable.elementwise import cos
 
 # Points of the grid of angles in all, and how many are worked on at once.
-GRID_POINTS = 850_000
-POINTS_AT_ONCE = 21_000
+GRID_POINTS = 700_000
+POINTS_AT_ONCE = 28_000
 # From so many angles on, the last ones are split off: what hardly depends on them needs no fine grid of them.
 ANGLES_TO_SPLIT, N_SPLIT = 6, 2
 # What the parts that depend on none, one and two split angles are expected to weigh; only the grid is chosen by it.
