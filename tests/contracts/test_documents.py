@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -20,6 +19,7 @@ import pytest
 
 import tauform as tf
 from tauform.cli import main
+from written_checks import installed
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -69,7 +69,7 @@ def run_shell(text: str) -> None:
         if words[0] == "tauform" and not {"|", ">", "&&"} & set(words):
             assert main(words[1:]) == 0, command
             continue
-        missing = [tool for tool in TOOLS if tool in words and shutil.which(tool) is None]
+        missing = [tool for tool in TOOLS if tool in words and not installed(tool)]
         if missing:
             pytest.skip(f"{missing[0]} is not installed")
         command = re.sub(r"^tauform\b", f"{sys.executable} -m tauform", command)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import replace
@@ -22,6 +21,7 @@ from tauform.codegen.minimal.problem import has_friction
 from tauform.codegen.program.program import Program
 from tauform.errors import GenerationError, UnknownNameError
 from traced_programs import every_kind, inverse_dynamics
+from written_checks import check_commands, run_check
 
 
 def urdf(name: str) -> Path:
@@ -66,25 +66,13 @@ def for_target(target: str, wanted: list[Program], robot: tf.Robot) -> list[Prog
     return [*(p for p in wanted if p.name not in names), *(tf.generate(robot, name) for name in names)]
 
 
-def check(folder: Path, target: str, prefix: str) -> str:
-    """Run the folder's own check; its output."""
-    printed = ""
-    for command in backend(target).check_commands(prefix):
-        if shutil.which(command[0]) is None:
-            pytest.skip(f"{command[0]} is not installed")
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stdout + done.stderr
-        printed += done.stdout
-    return printed
-
-
 @pytest.mark.usefixtures("flags_of_the_makefile")
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("name", representatives(ROBOTS, "tree"))
 def test_a_written_folder_passes_its_own_check(tmp_path: Path, target: str, name: str) -> None:
     wanted = for_target(target, programs(name), robot_of(name))
     tf.write(wanted, tmp_path / "out", target=target, name="arm")
-    printed = check(tmp_path / "out", target, "arm")
+    printed = run_check(tmp_path / "out", target, "arm")
     assert all(program.name in printed for program in wanted)
 
 
@@ -97,7 +85,7 @@ def test_a_robot_of_any_name_passes_the_check_of_every_target(tmp_path: Path, ca
     target, name = case
     wanted = [replace(p, robot=name) for p in for_target(target, [tf.generate(SMALL, "gravity_torque")], SMALL)]
     tf.write(wanted, tmp_path / "out", target=target)
-    assert "gravity_torque" in check(tmp_path / "out", target, backend(target).prefix(None, name))
+    assert "gravity_torque" in run_check(tmp_path / "out", target, backend(target).prefix(None, name))
 
 
 @pytest.mark.parametrize("name", representatives(ROBOTS, "tree", "loop"))
@@ -117,7 +105,7 @@ def test_what_every_target_is_checked_against_is_the_textbook(name: str) -> None
 @pytest.mark.parametrize("target", TARGETS)
 def test_every_operation_is_printed(tmp_path: Path, target: str) -> None:
     tf.write(for_target(target, [every_kind()], SMALL), tmp_path / "out", target=target, name="arm")
-    check(tmp_path / "out", target, "arm")
+    run_check(tmp_path / "out", target, "arm")
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -131,9 +119,7 @@ def test_a_wrong_number_is_noticed(tmp_path: Path, target: str) -> None:
     text = source.read_text(encoding="utf-8")
     numbers = list(number.finditer(text))
     source.write_text(text[: numbers[-1].start()] + "0.5" + text[numbers[-1].end() :], encoding="utf-8")
-    commands = backend(target).check_commands("arm")
-    if shutil.which(commands[0][0]) is None:
-        pytest.skip(f"{commands[0][0]} is not installed")
+    commands = check_commands(target, "arm")
     done = [subprocess.run(c, cwd=tmp_path / "out", capture_output=True, check=False).returncode for c in commands]
     assert any(done)
 

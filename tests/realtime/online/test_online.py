@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import shutil
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,6 +18,7 @@ from tauform.codegen.program.program import Program
 from tauform.errors import GenerationError, ShapeError, UnknownNameError
 from tauform.identification.motion.simulate import simulated_recording
 from tauform.realtime.online.programs import NAMES
+from written_checks import run_check
 
 PERIOD = 1e-3
 SETTINGS = np.array([10.0, 0.2, PERIOD])
@@ -198,17 +197,9 @@ def test_the_estimate_is_that_of_least_squares_with_accelerations() -> None:
 
 @pytest.mark.parametrize("target", representatives(("c", "cpp", "javascript", "rust", "matlab"), "c"))
 def test_every_language_repeats_them(tmp_path: Path, target: str) -> None:
-    from tauform.codegen.backends.registry import backend
-
     robot = tf.load("two_link")
     tf.write([tf.online_program(robot, name) for name in NAMES], tmp_path / "out", target=target, name="arm")
-    said = ""
-    for command in backend(target).check_commands("arm"):
-        if shutil.which(command[0]) is None:
-            pytest.skip(f"{command[0]} is not installed")
-        done = subprocess.run(command, cwd=tmp_path / "out", capture_output=True, text=True)
-        assert done.returncode == 0, done.stdout + done.stderr
-        said += done.stdout
+    said = run_check(tmp_path / "out", target, "arm")
     assert all(name in said for name in NAMES)
 
 

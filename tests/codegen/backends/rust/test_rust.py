@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -17,8 +16,9 @@ from tauform.codegen.program.lower import lower
 from tauform.codegen.program.program import Program
 from tauform.errors import GenerationError
 from traced_programs import inverse_dynamics
+from written_checks import installed
 
-rustc = pytest.mark.skipif(shutil.which("rustc") is None, reason="rustc is not installed")
+rustc = pytest.mark.skipif(not installed("rustc"), reason="rustc is not installed")
 TRICKY = [0.0, -0.0, 5e-324, 1e-310, -1e-300, 1e-8, 0.5, -1.0, 2.0, 88.5, -100.0, 709.5, -720.0, 99999.0, 100001.0]
 HUGE = [-123456.789, 1e10, 2.0**60, -1e22, 5.319372648326541e255, 1.7976931348623157e308, math.inf, -math.inf, math.nan]
 
@@ -122,7 +122,7 @@ def test_functions_of_every_argument(tmp_path: Path, real: str) -> None:
 @rustc
 @pytest.mark.nightly
 def test_cargo_builds_and_tests_without_a_network(tmp_path: Path) -> None:
-    if shutil.which("cargo") is None:
+    if not installed("cargo"):
         pytest.skip("cargo is not installed")
     tf.write(inverse_dynamics(tf.load("two_link")), tmp_path, target="rust", name="arm", real="float")
     done = subprocess.run(["cargo", "test", "--offline"], cwd=tmp_path, capture_output=True, text=True, check=False)
