@@ -62,6 +62,8 @@ from .fleet.watch import watch_fleet as watch_fleet
 from .identification.fit import Fit as Fit
 from .identification.gains import identify_gains as identify_gains
 from .identification.identify import identify as identify
+from .identification.inspect_recording import RecordingSummary as RecordingSummary
+from .identification.inspect_recording import inspect_recording as inspect_recording
 from .identification.load_fit import load_fit as load_fit
 from .identification.logs.inspect import LogSummary as LogSummary
 from .identification.logs.inspect import inspect_log as inspect_log

@@ -12,6 +12,8 @@ from typing import Any
 DEFERRED = {
     "Robot.from_dh": "tauform.description.formats.dh:robot_from_dh",
     "Robot.with_drives": "tauform.description.changes.drives:with_drives",
+    "Robot.with_masses": "tauform.description.changes.edit:with_masses",
+    "Robot.with_tool": "tauform.description.changes.edit:with_tool",
     "Robot.locked": "tauform.description.changes.edit:locked",
     "Robot.up_to": "tauform.description.changes.edit:up_to",
     "Robot.snapped": "tauform.description.changes.edit:snapped",
@@ -39,6 +41,7 @@ DEFERRED = {
     "_repr_html_": "tauform.report.notebook.summaries:summary",
     "Robot.view": "tauform.report.notebook.view:view",
     "Recording.plot": "tauform.report.notebook.plots:plot_recording",
+    "RecordingSummary.plot": "tauform.report.notebook.plots:plot_recording_summary",
     "Fit.plot": "tauform.report.notebook.plots:plot_fit",
     "plot_breakdown": "tauform.report.notebook.plots:plot_breakdown",
     "Reduction.plot": "tauform.report.notebook.plots:plot_reduction",

@@ -29,6 +29,8 @@ CONFLICTS: dict[str, tuple[list[str], str]] = {
     "name without code": ([*IDENTIFY, "--name", "arm"], "--code"),
     "name that is no C": ([*IDENTIFY, "--code", "c", "--name", "1 arm"], "1 arm"),
     "save under no ending": ([*IDENTIFY, "--save", "fit.txt"], "fit.txt"),
+    "identified robot under no ending": ([*IDENTIFY, "--identified", "robot.json"], "robot.json"),
+    "functions without code": ([*IDENTIFY, "--functions", "mass_matrix"], "--code"),
     "save in no folder": ([*IDENTIFY, "--save", "absent/fit.npz"], "absent/fit.npz"),
     "two results in one file": ([*IDENTIFY, "--save", "a.json", "--report", "a.json"], "two results"),
     "a file in a folder of C": ([*IDENTIFY, "--code", "c", "--save", "c/fit.npz"], "c/fit.npz"),

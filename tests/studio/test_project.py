@@ -17,7 +17,7 @@ from studio.small_jobs import refusing, slow
 from tauform.errors import DescriptionError, RecordingError, TauformError
 from tauform.report.html.meshes import LinkMesh
 from tauform.studio.jobs import Job
-from tauform.studio.lines import Lines, LogChoice, RobotLines
+from tauform.studio.lines import Edits, Lines, LogChoice, RobotLines
 from tauform.studio.log_look import look_at_log
 from tauform.studio.project import Project, ProjectBusyError
 from tauform.studio.scene import stl
@@ -99,23 +99,29 @@ def test_a_job_is_cancelled_at_once() -> None:
 
 
 def page_lines() -> dict[str, Lines]:
-    """The lines of every action of the pages."""
-    robot = RobotLines("/tmp/a b.urdf", "tool0", (0.0, 0.0, -1.6))
+    """The lines of every action of the pages, of names that a shell would part."""
+    plain = RobotLines("a b.urdf", "tool0", Edits(gravity=(0.0, 0.0, -1.6)))
     log, mapped = LogChoice("run 1.csv"), LogChoice("check.csv", {"t": "time", "q": ["a", "b"]})
     options = {"duration": 10.0, "max_seconds": 5.0, "velocity": 1.0, "acceleration": 2.0, "effort": 50.0, "floor": 0.1}
-    return {
-        "load": robot.load(),
-        "state": robot.state([0.1, 0.2], [0.0, 1.0], [0.0, 0.0]),
-        "edits": robot.edits({"l1": 2.0}, (1.5, (0.1, 0.0, 0.0)), (0.0, 0.0, 0.1)),
-        "save": robot.saved("mine.toml"),
-        "look": robot.look(mapped),
-        "fit": robot.fit([log], [mapped], True),
-        "reduction": robot.reduction(0.01, "fast"),
-        "recorded": robot.reduction(0.01, "slow", [log]),
-        "code": robot.code(["inverse_dynamics", "mass_matrix"], "rust", "float"),
-        "report": robot.report(),
-        "plan": robot.plan(options | {"collisions": False}),
-    }
+    found = {}
+    edits = Edits(masses={"l1": 2.0}, tool=(0.0, 0.0, 0.1), payload=(1.5, (0.1, 0.0, 0.0)))
+    for case, robot in {
+        "plain": plain,
+        "edited": replace(plain, edits=edits),
+        "fitted": replace(plain, fit=plain.identification([log], [mapped], True)),
+    }.items():
+        found |= {
+            f"{case} load": robot.load(),
+            f"{case} state": robot.state([-0.1, 0.2], [0.0, 1.0], [0.0, 0.0], {"temperature": [20.0, 20.0]}),
+            f"{case} save": robot.saved(".toml"),
+            f"{case} look": robot.look(mapped),
+            f"{case} reduction": robot.reduction(0.01, "fast"),
+            f"{case} recorded": robot.reduction(0.01, "slow", [mapped]),
+            f"{case} code": robot.code(["inverse_dynamics", "mass_matrix"], "rust", "float"),
+            f"{case} C": robot.code(["inverse_dynamics", "mass_matrix"], "c", "float"),
+            f"{case} plan": robot.plan(options | {"collisions": False}),
+        }
+    return found | {"report": replace(plain, fit=plain.identification([log], [mapped], True)).report()}
 
 
 @pytest.mark.parametrize("action", page_lines())
@@ -124,10 +130,12 @@ def test_lines_are_python_and_commands_that_exist(action: str) -> None:
     compile(lines.python, "lines", "exec")
     for name in re.findall(r"\btf\.(\w+)", lines.python):
         assert hasattr(tf, name), name
-    if lines.shell:
-        _, verb, *words = shlex.split(lines.shell)
-        assert {word for word in words if word.startswith("--")} <= flags_of(verb)
-        assert "a b.urdf" in words or action == "look"
+    for line in lines.shell.splitlines():
+        words = shlex.split(line, comments=True)
+        if not words:
+            continue
+        assert {word.partition("=")[0] for word in words if word.startswith("--")} <= flags_of(words[1])
+        assert {"a b.urdf", "a b_edited.toml", "identified.toml"} & set(words)
 
 
 def test_results_are_kept_without_a_page_and_work_runs_alone(tmp_path: Path) -> None:

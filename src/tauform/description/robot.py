@@ -249,6 +249,19 @@ class Robot(Value, Displayed):
             return replace(self, payload=None)
         return replace(self, payload=Payload(self.frame(frame).name if frame else self.tool.name, inertia))
 
+    def with_masses(self, masses: Mapping[str, float]) -> Robot:
+        """The same robot with other masses [kg] of the links named, their shapes and centres of mass kept.
+
+        Raises:
+            UnknownNameError: no link of that name.
+            DescriptionError: a link without mass has no shape to keep, or a mass is no mass.
+        """
+        return deferred("Robot.with_masses")(self, masses)
+
+    def with_tool(self, shift: ArrayLike) -> Robot:
+        """The same robot with `tool` moved by x, y, z [m] in its own axes; a payload there moves with it."""
+        return deferred("Robot.with_tool")(self, shift)
+
     def with_gravity(self, gravity: ArrayLike) -> Robot:
         """The same robot under another gravity vector (base frame)."""
         return replace(self, gravity=fixed_array(gravity, (3,), "gravity"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -109,6 +110,7 @@ class Fit(FittedModel):
         folder: str | Path,
         name: str | None = None,
         *,
+        functions: Sequence[str] = ("inverse_dynamics",),
         real: Literal["double", "float"] = "double",
         recording: bool = True,
         excerpt: float | None = None,
@@ -120,12 +122,15 @@ class Fit(FittedModel):
 
         Args:
             name: prefix of all names, an identifier of C; the robot's name if not given.
+            functions: of the identified robot; the motion checks those that give torques of its states.
             real: floating-point type.
             recording: store the motion in the folder; leave it out where logs are confidential.
             excerpt: seconds of it that are stored; all by default.
             force: also write into a folder that holds other files.
         """
-        return write_code(self, Path(folder), name, CodeOptions(real, recording, excerpt), force).files
+        return write_code(
+            self, Path(folder), name, CodeOptions(real, recording, excerpt, tuple(functions)), force
+        ).files
 
     def plot(self, what: FitPlot = "torque") -> Any:
         """A figure of Plotly: notebooks display it, `.show()` opens it, `.write_html(path)` writes it.

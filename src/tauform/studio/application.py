@@ -8,7 +8,7 @@ from pathlib import Path
 
 from fastapi import FastAPI, HTTPException, Request, Response
 from nicegui import app as running
-from nicegui import ui
+from nicegui import core, ui
 
 from tauform.studio.access import COOKIE, Guard
 from tauform.studio.desk import Desk, WorkBar, complain
@@ -30,11 +30,26 @@ TABS = {
 }
 
 # Figures of a tab that is left have no size, which Plotly rejects; they are resized when the tab is shown again.
-HIDDEN_FIGURES = """<script>addEventListener("unhandledrejection", event => {
+# The library's fields for files have no name, and stand inside a link that is a button too: screen readers and keys get
+# the field alone.
+HEAD = """<script>document.documentElement.lang = "en";
+addEventListener("unhandledrejection", event => {
   if (String(event.reason).includes("displayed plot div")) event.preventDefault();
-});</script>"""
-# A laptop that draws without a graphics card, or a tablet that sleeps, answers late; it must not begin anew.
+});
+new MutationObserver(() => {
+  for (const field of document.querySelectorAll(".q-uploader__input:not([aria-label])")) {
+    const button = field.closest("a");
+    field.ariaLabel = field.closest(".q-uploader").querySelector(".q-uploader__title").textContent;
+    field.tabIndex = 0;
+    button.removeAttribute("role");
+    button.tabIndex = -1;
+  }
+}).observe(document, {childList: true, subtree: true});</script>"""
+# How long a page that is gone may come back.
 PATIENCE = 60.0  # seconds
+# A browser of this machine that draws without a graphics card answers late and is not gone: the system closes sockets
+# of those that are. Ended for being late, it would lose what is clicked before it knows.
+HEARTBEAT_TIMEOUT = 24 * 3600  # seconds
 TWO_TABS = "Open in another tab too; both show and change the same robot."
 
 
@@ -57,8 +72,7 @@ def application(
             # Each session edits a robot of its own.
             project = Project(new_folder())
             project.open_robot(first.source, tip)
-            # Resolved: the server may change its folder.
-            project.logs = {path.name: path.resolve() for path in logs}
+            project.name_logs(logs)
             projects[session] = project
         return projects[session]
 
@@ -85,8 +99,14 @@ def application(
 
     running.on_shutdown(end_work)
     ui.run_with(inside, title="tauform studio", show_welcome_message=False, reconnect_timeout=PATIENCE)
+    # At the start: the library sets its own then.
+    running.on_startup(_wait_for_late_browsers)
     # A hundredth more: names and headings of the files come with them.
     return Guard(inside, token, LARGEST_UPLOAD + LARGEST_UPLOAD // 100)
+
+
+def _wait_for_late_browsers() -> None:
+    core.sio.eio.ping_timeout = HEARTBEAT_TIMEOUT
 
 
 # The page: tabs along the way from a robot to code, and the lines that do the same.
@@ -95,7 +115,7 @@ def application(
 def build(project: Project) -> None:
     """The whole page of a session."""
     ui.colors(primary="#1f63c4", dark="#1c2024", dark_page="#14171a")
-    ui.add_head_html(HIDDEN_FIGURES)
+    ui.add_head_html(HEAD)
     ui.add_css((resources.files("tauform.studio") / "assets" / "studio.css").read_text(encoding="utf-8"))
     # None follows the system, as the reports do.
     dark = ui.dark_mode(project.choices.get("dark"))
@@ -113,6 +133,7 @@ def build(project: Project) -> None:
     with ui.footer().classes("lines p-2 gap-x-6 gap-y-1 flex-wrap"):
         for language, name in (("python", "python"), ("bash", "shell")):
             block = ui.code("", language=language).classes("grow").style("min-width: 18rem; flex: 1 1 18rem")
+            block.copy_button.props(f'aria-label="copy the lines of {language}"')
             setattr(desk, name, block.mark(name))
     WorkBar(desk)
     _say_two_tabs(project)

@@ -157,8 +157,6 @@ def drop_zone(
             await dropped(event)
         finally:
             desk.receiving = False
-            # Emptied: what was dropped is listed where it is used.
-            zone.reset()
 
     def begins() -> None:
         desk.receiving = True
@@ -178,7 +176,10 @@ def drop_zone(
         # The browser refuses before it sends: the server would hold the file in memory.
         on_rejected=lambda: complain(TOO_LARGE),
     ).classes(f"drop {name}")
-    return zone.on("failed", failed, args=[])
+    # What was dropped is listed where it is used. The browser empties the zone itself, of what has arrived: a word from
+    # here would come late, and end what is dropped meanwhile.
+    emptied = f"() => getElement({zone.id}).$refs.qRef.removeUploadedFiles()"
+    return zone.on("uploaded", js_handler=emptied).on("failed", failed, args=[])
 
 
 def complain(sentence: str) -> None:
@@ -188,12 +189,14 @@ def complain(sentence: str) -> None:
 
 
 def figure(drawn: Plot, height: str = "22rem") -> ui.plotly:
-    """A figure in the page's own colours."""
+    """A figure in the page's own colours, below its caption."""
+    # Text of the page: Plotly's own titles do not wrap, and leave narrow windows.
+    ui.label(drawn.caption).classes("text-sm soft")
     shown = plotly_figure(drawn)
     axes = {"gridcolor": GRID, "zerolinecolor": GRID, "linecolor": GRID}
     shown.update_layout(
         paper_bgcolor="rgba(0,0,0,0)", plot_bgcolor="rgba(0,0,0,0)", font={"color": INK},
-        title={"font": {"size": 14}}, margin={"l": 60, "r": 15, "t": 80, "b": 45},
+        title=None, margin={"l": 60, "r": 15, "t": 50 if len(drawn.panels) > 1 else 15, "b": 45},
     ).update_xaxes(**axes).update_yaxes(**axes)  # fmt: skip
     # The library's own look of menus is for white pages.
     for menu in shown.layout.updatemenus or ():

@@ -1,4 +1,4 @@
-"""Lines that do what the page did: the studio teaches the library."""
+"""Lines that do what the page did, pasted anywhere: the studio teaches the library."""
 
 from __future__ import annotations
 
@@ -7,6 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+# What the lines call the robot that Save TOML downloads.
+EDITED = "_edited.toml"
+IDENTIFIED = "identified.toml"
+# Of the motion that a fit was judged on, in C: an hour would be gigabytes, which no browser downloads.
+LONGEST_EXCERPT = 120.0  # seconds
 
 
 @dataclass(frozen=True)
@@ -19,16 +25,20 @@ class Lines:
 
 @dataclass(frozen=True)
 class LogChoice:
-    """A log and the columns that were chosen for it; none where the guess was taken."""
+    """A log and the columns that were chosen for it; none where the guess was taken.
 
-    name: str
+    Attributes:
+        path: as the user knows it; uploads are known by name.
+    """
+
+    path: str
     columns: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def python(self) -> str:
         """The call that reads it."""
         more = f", columns={dict(self.columns)!r}" if self.columns else ""
-        return f"tf.read_recording({self.name!r}, robot{more})"
+        return f"tf.read_recording({self.path!r}, robot{more})"
 
     @property
     def flags(self) -> str:
@@ -38,91 +48,153 @@ class LogChoice:
 
 
 @dataclass(frozen=True)
+class Edits:
+    """What was changed of a robot on the page; None or empty where nothing was."""
+
+    gravity: tuple[float, float, float] | None = None
+    masses: Mapping[str, float] = field(default_factory=dict)
+    tool: tuple[float, float, float] | None = None
+    payload: tuple[float, tuple[float, float, float]] | None = None
+
+    @property
+    def python(self) -> list[str]:
+        """Lines that change `robot`."""
+        lines = []
+        if self.gravity is not None:
+            lines.append(f"robot = robot.with_gravity({_vector(self.gravity)})")
+        if self.masses:
+            lines.append(f"robot = robot.with_masses({dict(self.masses)!r})")
+        if self.tool is not None:
+            lines.append(f"robot = robot.with_tool({_vector(self.tool)})")
+        if self.payload is not None:
+            mass, com = self.payload
+            lines.append(f"robot = robot.with_payload(tf.Inertia.of({mass!r}, com={_vector(com)}))")
+        return lines
+
+    @property
+    def need_a_file(self) -> bool:
+        """Whether the command line takes them from a saved robot alone."""
+        return bool(self.masses) or self.tool is not None or self.payload is not None
+
+
+@dataclass(frozen=True)
+class FitLines:
+    """Lines that end with `fit`, and the command of it without what it writes."""
+
+    python: tuple[str, ...]
+    shell: str
+
+
+@dataclass(frozen=True)
 class RobotLines:
     """Lines about one robot.
 
     Attributes:
         source: what `tf.load` was given.
         tip: where it is cut.
-        gravity: [m/s^2] where the page changed it.
+        fit: whose identified robot is reduced and delivered.
     """
 
     source: str
     tip: str | None = None
-    gravity: tuple[float, float, float] | None = None
+    edits: Edits = field(default_factory=Edits)
+    fit: FitLines | None = None
 
     def load(self) -> Lines:
         """Load and show the robot."""
-        more = f", tip={self.tip!r}" if self.tip else ""
-        return Lines(f"robot = tf.load({self._name!r}{more})\nrobot.view()", self._command("show"))
+        return Lines(script(*self._robot(), "robot.view()"), self._command("show"))
 
-    def state(self, q: Sequence[float], qd: Sequence[float], qdd: Sequence[float]) -> Lines:
-        """Torques, mass matrix and Jacobian at a state."""
+    def state(self, q: Sequence[float], qd: Sequence[float], qdd: Sequence[float], more: Mapping[str, Any]) -> Lines:
+        """Torques, gravity, mass matrix and manipulability at a state.
+
+        Args:
+            more: further arguments of inverse dynamics.
+        """
+        given = {"q": q, "qd": qd, "qdd": qdd}
         moving = any(qd) or any(qdd)
-        rates = f"{_vector(qd)}, {_vector(qdd)}" if moving else "0 * q, 0 * q"
-        python = f"q = np.array({_vector(q)})\ntf.inverse_dynamics(robot, q, {rates}); tf.mass_matrix(robot, q)"
-        return Lines(python, "")
+        rates = f"qd, qdd = np.array([{_vector(qd)}, {_vector(qdd)}])" if moving else "qd = qdd = 0 * q"
+        arguments = ", ".join([*given, *(f"{name}={value!r}" for name, value in more.items())])
+        python = (
+            f"q = np.array({_vector(q)}); {rates}",
+            f"print(tf.inverse_dynamics(robot, {arguments}), tf.gravity_torque(robot, q), tf.mass_matrix(robot, q))",
+            "print(np.prod(np.linalg.svd(tf.jacobian(robot, q), compute_uv=False)))  # manipulability",
+        )
+        # With = between: a value may begin with a minus. Rates of zero are what the verb takes without them.
+        flags = (f" --{name}={','.join(map(_number, values))}" for name, values in given.items() if any(values))
+        return Lines(script(*self._robot(), *python), f"{self._command('show')}{''.join(flags) or ' --q 0'}")
 
-    def edits(
-        self, masses: Mapping[str, float], payload: tuple[float, Sequence[float]], tool: Sequence[float]
-    ) -> Lines:
+    def changed(self) -> Lines:
         """What was changed on the page."""
-        lines = []
-        if self.gravity is not None:
-            lines.append(f"robot = robot.with_gravity({_vector(self.gravity)})")
-        if masses:
-            lines.append(f"masses = {dict(masses)!r}  # [kg], each link of the same shape")
-            lines.append("values = robot.parameters.copy()")
-            scaled = "values[robot.layout.link(k)] *= masses.get(link.name, link.inertia.mass) / link.inertia.mass"
-            lines.append(f"for k, link in enumerate(robot.links): {scaled}")
-            lines.append("robot = robot.with_parameters(values)")
-        if any(tool):
-            lines.append(f"# the tool is moved by {_vector(tool)} m in its own frame")
-        if payload[0]:
-            lines.append(f"robot = robot.with_payload(tf.Inertia.of({payload[0]:g}, com={_vector(payload[1])}))")
-        return Lines("\n".join(lines) or "robot  # as described", self._command("show"))
+        return Lines(script(*self._robot()), self._command("show"))
 
-    def saved(self, name: str) -> Lines:
+    def saved(self, suffix: str) -> Lines:
         """The changed robot as a file."""
-        return Lines(f"robot.save({name!r})", "")
+        name = self.file_name(suffix)
+        python_only = "# changes of links and tool: in Python, or on this page"
+        plain = f"{self._command('show')} -o {shlex.quote(name)}"
+        shell = python_only if self.edits.need_a_file else plain
+        return Lines(script(*self._robot(), f"robot.save({name!r})"), shell)
 
-    def fit(self, fitted: Sequence[LogChoice], validated: Sequence[LogChoice], physical: bool) -> Lines:
+    def file_name(self, suffix: str) -> str:
+        """What the changed robot is called; never as its source, which it would overwrite."""
+        return Path(self.source).stem + EDITED.replace(".toml", suffix)
+
+    def look(self, log: LogChoice) -> Lines:
+        """Columns, signals, rest, delays and spectra of a log."""
+        python = (
+            f"print(tf.inspect_log({log.path!r}))",
+            f"recording = {log.python}",
+            "seen = tf.inspect_recording(robot, recording); print(seen)",
+            'recording.plot(); seen.plot("delays"); seen.plot("spectra")',
+        )
+        return Lines(script(*self._robot(), *python), self._command("inspect", log) + log.flags)
+
+    def identification(self, fitted: Sequence[LogChoice], validated: Sequence[LogChoice], physical: bool) -> FitLines:
         """Identify from logs."""
         read, checked = (", ".join(log.python for log in logs) for logs in (fitted, validated))
         # A flag once or not at all: text times a truth value.
         more = f", validate=[{checked}]" * bool(checked) + ", physical=True" * physical
-        flags = "".join(f" --validate {shlex.quote(log.name)}" for log in validated) + " --physical" * physical
-        logs = " ".join(shlex.quote(log.name) for log in fitted)
+        flags = "".join(f" --validate {shlex.quote(log.path)}" for log in validated) + " --physical" * physical
+        logs = " ".join(shlex.quote(log.path) for log in fitted)
         # One mapping on the command line: logs of one robot have the same columns.
         columns = next((log.flags for log in (*fitted, *validated) if log.flags), "")
-        shell = f"{self._command('identify')} {logs}{flags}{columns} --report fit.html"
-        return Lines(f"fit = tf.identify(robot, [{read}]{more})\nfit.plot()", shell)
+        python = (*self._robot(), f"fit = tf.identify(robot, [{read}]{more})")
+        return FitLines(python, f"{self._command('identify')} {logs}{flags}{columns}")
 
-    def look(self, log: LogChoice) -> Lines:
-        """Columns and signals of a log."""
-        return Lines(f"tf.inspect_log({log.name!r})\n{log.python}.plot()", f"tauform inspect {shlex.quote(log.name)}")
+    def report(self) -> Lines:
+        """The report of the fit."""
+        assert self.fit is not None
+        return Lines(script(*self.fit.python, 'fit.report("report.html")'), f"{self.fit.shell} --report report.html")
 
     def reduction(self, tolerance: float, profile: str, logs: Sequence[LogChoice] = ()) -> Lines:
         """The cheapest program within an error."""
         if logs:
             read = f"tf.recorded_profile([{', '.join(log.python for log in logs)}])"
-            flags = "".join(f" --recording {shlex.quote(log.name)}" for log in logs)
+            # One mapping here too.
+            columns = next((log.flags for log in logs if log.flags), "")
+            flags = "".join(f" --recording {shlex.quote(log.path)}" for log in logs) + columns
         else:
             read, flags = repr(profile), f" --profile {profile}"
-        shell = f"{self._command('reduce')} --tolerance {tolerance:g}{flags}"
-        return Lines(f"tf.reduce(robot, profile={read}, tolerance={tolerance:g}).plot()", shell)
+        python = f"found = tf.reduce(robot, profile={read}, tolerance={tolerance:g})"
+        shell = f"{self._identified('reduce')} --tolerance {tolerance:g}{flags}"
+        return Lines(script(*self._identified_robot(), python, "print(found)", "found.plot()"), shell)
 
     def code(self, functions: Sequence[str], target: str, real: str) -> Lines:
         """Code in a language."""
-        programs = ", ".join(f'tf.generate(robot, "{name}")' for name in functions)
-        python = f'tf.write([{programs}], "out", target="{target}", real="{real}")'
         # Defaults are left out, as a user would type it.
-        options = f" --functions {','.join(functions)}" + f" --target {target}" * (target != "c")
-        return Lines(python, f"{self._command('generate')}{options}{f' --real {real}' * (real != 'double')} -o out")
-
-    def report(self) -> Lines:
-        """The report of a fit."""
-        return Lines('fit.report("report.html")', f"{self._command('identify')} LOG --report report.html")
+        precision = f" --real {real}" * (real != "double")
+        names = list(functions)
+        if self.fit is not None and target == "c":
+            # Checked on the recording too.
+            more = f"functions={names!r}, real={real!r}, excerpt={LONGEST_EXCERPT:g}"
+            python = script(*self.fit.python, f'fit.write_code("out", {more})')
+            flags = f" --functions {','.join(names)}{precision} --excerpt {LONGEST_EXCERPT:g}"
+            return Lines(python, f"{self.fit.shell} --code out{flags}")
+        programs = f"programs = [tf.generate(robot, name) for name in {names!r}]"
+        written = f'tf.write(programs, "out", target={target!r}, real={real!r})'
+        options = f" --functions {','.join(names)}" + f" --target {target}" * (target != "c") + precision
+        python = script(*self._identified_robot(), programs, written)
+        return Lines(python, f"{self._identified('generate')}{options} -o out")
 
     def plan(self, options: Mapping[str, Any]) -> Lines:
         """A motion to record."""
@@ -135,20 +207,44 @@ class RobotLines:
             else f" --{flags.get(name, name)} {value:g}"
             for name, value in options.items()
         )
-        python = f'tf.excite(robot, {given}).save_csv("motion.csv")'
-        return Lines(python, f"{self._command('excite')}{shown} -o motion.csv")
+        python = (f"motion = tf.excite(robot, {given})", 'motion.save_csv("motion.csv")')
+        return Lines(script(*self._robot(), *python), f"{self._command('excite')}{shown} -o motion.csv")
 
-    @property
-    def _name(self) -> str:
-        # Without the folder: uploads lie in one that the user does not know.
-        return Path(self.source).name
+    def _robot(self) -> list[str]:
+        more = f", tip={self.tip!r}" if self.tip else ""
+        return [f"robot = tf.load({self.source!r}{more})", *self.edits.python]
 
-    def _command(self, verb: str) -> str:
-        # Only what was changed on the page: a line says no more than is needed.
-        gravity = "" if self.gravity is None else " --gravity " + " ".join(f"{g:g}" for g in self.gravity)
+    def _identified_robot(self) -> list[str]:
+        return self._robot() if self.fit is None else [*self.fit.python, "robot = fit.identified_robot"]
+
+    def _identified(self, verb: str) -> str:
+        """A verb about the identified robot, after the command that saves it."""
+        if self.fit is None:
+            return self._command(verb)
+        return f"{self.fit.shell} --identified {IDENTIFIED}\ntauform {verb} {IDENTIFIED}"
+
+    def _command(self, verb: str, log: LogChoice | None = None) -> str:
+        # A log is looked at without a robot too, so that this verb takes it as an option.
+        robot = "" if log is None else f"{shlex.quote(log.path)} --robot "
+        if self.edits.need_a_file:
+            # The file holds tip and gravity as well.
+            return f"# of the robot that Save TOML gives\ntauform {verb} {robot}{shlex.quote(self.file_name('.toml'))}"
+        gravity = self.edits.gravity
+        flags = "" if gravity is None else " --gravity " + " ".join(map(_number, gravity))
         tip = f" --tip {shlex.quote(self.tip)}" if self.tip else ""
-        return f"tauform {verb} {shlex.quote(self._name)}{tip}{gravity}"
+        return f"tauform {verb} {robot}{shlex.quote(self.source)}{tip}{flags}"
+
+
+def script(*lines: str) -> str:
+    """Lines with the imports that they need."""
+    text = "\n".join(lines)
+    return "import numpy as np\n" * ("np." in text) + f"import tauform as tf\n{text}"
 
 
 def _vector(values: Sequence[float]) -> str:
-    return "[" + ", ".join(f"{value:.4g}" for value in values) + "]"
+    return "[" + ", ".join(map(_number, values)) + "]"
+
+
+def _number(value: float) -> str:
+    # Twelve digits: what the page shows is repeated, without the tails of sums in double.
+    return f"{value:.12g}"

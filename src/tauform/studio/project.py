@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,8 +19,8 @@ from tauform.files.private import private_folder
 from tauform.pipeline.motion import home_position
 from tauform.report.html.meshes import LinkMesh, link_meshes
 from tauform.studio.jobs import Job
-from tauform.studio.lines import RobotLines
-from tauform.studio.results import FitLook, LogLook, PlannedMotion, ShownReduction
+from tauform.studio.lines import Edits, FitLines, LogChoice, RobotLines
+from tauform.studio.results import FIELDS, FitLook, LogLook, PlannedMotion, ShownReduction
 
 LARGEST_UPLOAD = 400 * 2**20  # bytes
 ROBOT_FILES = (".urdf", ".xacro", ".xml", ".mjcf", ".toml")
@@ -50,8 +50,10 @@ class Project:
         source: what `tf.load` was given, for the lines that the page shows.
         payload: mass [kg] and centre of mass at the tool [m].
         tool: shift of the tool in its own frame [m].
+        given: paths of logs that were named at the start, as they were given, by their names here.
         looks: what was seen of a log, by its name.
         fits: what was seen of a fit, by its name, in the order they were made.
+        fit_lines: lines that make each of them.
         choices: what was chosen on the pages, by the name of the input.
         delivered: words of the last self-test, the folder it ran in, and whose code it is.
         report: the last report's path, and whose it is.
@@ -70,8 +72,10 @@ class Project:
     tool: tuple[float, float, float] = (0.0, 0.0, 0.0)
     masses: dict[str, float] = field(default_factory=dict)
     logs: dict[str, Path] = field(default_factory=dict)
+    given: dict[str, str] = field(default_factory=dict)
     looks: dict[str, LogLook] = field(default_factory=dict)
     fits: dict[str, FitLook] = field(default_factory=dict)
+    fit_lines: dict[str, FitLines] = field(default_factory=dict)
     reduction: ShownReduction | None = None
     motion: PlannedMotion | None = None
     delivered: dict[str, str] | None = None
@@ -129,7 +133,8 @@ class Project:
         self.payload, self.tool, self.masses = (0.0, (0.0, 0.0, 0.0)), (0.0, 0.0, 0.0), {}
         self.q = home_position(robot)
         # Fits, code and motions belong to the joints of the robot that is left; logs are read again.
-        self.fits, self.looks, self.reduction, self.motion = {}, {}, None, None
+        self.fits, self.fit_lines, self.looks = {}, {}, {}
+        self.reduction, self.motion = None, None
         self.delivered, self.report = None, None
         self.tell("robot")
 
@@ -137,8 +142,36 @@ class Project:
     def lines(self) -> RobotLines:
         """Lines about the robot of the page."""
         described = self.described
-        changed = described is not None and tuple(described.gravity.tolist()) != tuple(self.gravity)
-        return RobotLines(self.source, self.tip, self.gravity if changed else None)
+        turned = described is not None and tuple(described.gravity.tolist()) != tuple(self.gravity)
+        # Only what was changed on the page: a line says no more than is needed.
+        edits = Edits(
+            gravity=self.gravity if turned else None,
+            masses=self.masses,
+            tool=self.tool if any(self.tool) else None,
+            payload=self.payload if self.payload[0] else None,
+        )
+        # Uploads lie in a folder that the user does not know; they are known by name.
+        source = Path(self.source).name if Path(self.source).parent == self.folder else self.source
+        return RobotLines(source, self.tip, edits, self.fit_lines[next(reversed(self.fits))] if self.fits else None)
+
+    def name_logs(self, paths: Sequence[Path]) -> None:
+        """Logs named at the start; two of one name go by their paths."""
+        names = [path.name for path in paths]
+        for path in paths:
+            name = path.name if names.count(path.name) == 1 else str(path)
+            # Resolved: the server may change its folder.
+            self.logs[name], self.given[name] = path.resolve(), str(path)
+
+    def log_choice(self, name: str) -> LogChoice:
+        """A log as the lines name it."""
+        return LogChoice(self.given.get(name, name), self.log_options(name).get("columns", {}))
+
+    def log_options(self, name: str) -> dict[str, Any]:
+        """What `read_recording` is given for a log: the columns that were chosen in place of the guess."""
+        columns = {field: self.choices.get(f"{name}:{field}") for field in FIELDS}
+        # Columns that nobody chose stay with the reader's guess, which it checks.
+        found = {field: value for field, value in columns.items() if value}
+        return {"columns": found} if found else {}
 
     def tell(self, what: str) -> None:
         """Tell every open page what changed."""
@@ -185,20 +218,10 @@ class Project:
 
     def _with_edits(self, described: Robot) -> Robot:
         robot = described.with_gravity(self.gravity)
-        if any(self.tool):
-            tool_from_tip = np.eye(4)
-            tool_from_tip[:3, 3] = self.tool
-            moved = replace(robot.tool, link_from_frame=robot.tool.link_from_frame @ tool_from_tip)
-            # The payload hangs at the tool by its name, so both move.
-            robot = replace(robot, frames=(*(f for f in robot.frames if f.name != moved.name), moved))
         if self.masses:
-            values = np.array(robot.parameters)
-            for k, link in enumerate(robot.links):
-                # A link without mass has no shape to scale.
-                if link.name in self.masses and robot.inertias[k].mass:
-                    # a heavier link of the same shape: all ten parameters grow with the mass
-                    values[robot.layout.link(k)] *= self.masses[link.name] / robot.inertias[k].mass
-            robot = robot.with_parameters(values)
+            robot = robot.with_masses(self.masses)
+        if any(self.tool):
+            robot = robot.with_tool(self.tool)
         mass, com = self.payload
         # No payload rather than one of zero mass: the robot stays as described.
         return robot.with_payload(Inertia.of(mass, com=com)) if mass else robot

@@ -14,6 +14,9 @@ from tauform.identification.verdict.judge import Verdict
 from tauform.realtime.reduction.reduce import Reduction
 from tauform.report.html.plot import Plot
 
+# Of a log, that the page maps to columns.
+FIELDS = ("t", "q", "qd", "tau")
+
 
 @dataclass(frozen=True)
 class LogLook:

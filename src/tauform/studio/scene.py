@@ -38,7 +38,7 @@ class RobotScene:
             width=640, height=420, background_color=BACKGROUND, fps=20, grid=False,
             camera=ui.scene.perspective_camera(fov=FIELD_OF_VIEW),
         )  # fmt: skip
-        self.scene.classes("scene").style(f"height: {height}").props('aria-label="The robot in space"')
+        self.scene.classes("scene").style(f"height: {height}").props('role="img" aria-label="The robot in space"')
         self.build()
 
     def _floor(self) -> None:

@@ -31,11 +31,10 @@ from tauform.realtime.reduction.reduce import reduce
 from tauform.report.sections.identification import write_report
 from tauform.rigidbody.kinematics import link_placements
 from tauform.studio.fit_look import FRAMES, kept_fit, look_at_fit
+from tauform.studio.lines import LONGEST_EXCERPT
 from tauform.studio.results import FitLook, PlannedMotion, ShownReduction
 
 STATES = 4096  # of a batch that is timed
-# Of the motion that a fit was judged on, in C: an hour would be gigabytes, which no browser downloads.
-LONGEST_EXCERPT = 120.0  # seconds
 
 LogOptions = Mapping[Path, Mapping[str, Any]]
 
@@ -134,7 +133,7 @@ def deliver(
     # C of a fit is checked on its recording too; other targets only on random states.
     if fit is not None and target == "c":
         tell("writing C with the recording that the fit was judged on")
-        write_code(fit, folder, None, CodeOptions(real, excerpt=LONGEST_EXCERPT))
+        write_code(fit, folder, None, CodeOptions(real, excerpt=LONGEST_EXCERPT, functions=tuple(functions)))
     else:
         programs = []
         for function in functions:

@@ -212,3 +212,44 @@ def test_a_follower_may_be_locked_where_its_leader_puts_it() -> None:
         arm.locked({"joint2": 0.25, "joint3": 0.1})
     with pytest.raises(DescriptionError, match="'joint3' follows other joints; lock those instead"):
         arm.locked({"joint3": 0.1})
+
+
+def test_masses_scale_the_gravity_torque_of_their_links_alone() -> None:
+    robot, q = tf.load("kr6_r700"), np.array([0.3, -0.7, 0.4, 0.1, 0.5, 0.2])
+    masses = {link.name: 2 * link.inertia.mass for link in robot.links}
+    np.testing.assert_allclose(tf.gravity_torque(robot.with_masses(masses), q), 2 * tf.gravity_torque(robot, q))
+    own = {link.name: link.inertia.mass for link in robot.links}
+    assert robot.with_masses(own) == robot
+    # a payload is no part of its link's mass
+    carrying = robot.with_payload(tf.Inertia.of(2.0))
+    assert carrying.with_masses({"link6": 0.5}) == robot.with_masses({"link6": 0.5}).with_payload(tf.Inertia.of(2.0))
+
+
+@pytest.mark.parametrize(("masses", "words"), [({"link1": -1.0}, "negative"), ({"link1": np.nan}, "finite")])
+def test_what_is_no_mass_is_refused(masses: dict[str, float], words: str) -> None:
+    with pytest.raises(DescriptionError, match=words):
+        tf.load("kr6_r700").with_masses(masses)
+
+
+def test_masses_of_no_link_or_of_none_are_refused() -> None:
+    robot = tf.load("kr6_r700")
+    with pytest.raises(UnknownNameError, match="link7"):
+        robot.with_masses({"link7": 1.0})
+    bare = replace(robot, links=(replace(robot.links[0], inertia=tf.Inertia.zero()), *robot.links[1:]))
+    with pytest.raises(DescriptionError, match="no shape is known"):
+        bare.with_masses({"link1": 1.0})
+    assert bare.with_masses({"link1": 0.0}) == bare
+
+
+@pytest.mark.parametrize("tip", [None, "link4"])
+def test_the_tool_moves_in_its_own_axes_and_its_payload_with_it(tip: str | None) -> None:
+    robot, q = tf.load("kr6_r700", tip=tip), np.array([0.3, -0.7, 0.4, 0.1, 0.5, 0.2])
+    q = q[: robot.n_joints]
+    moved = robot.with_tool([0.1, 0.0, 0.2])
+    before, after = tf.forward_kinematics(robot, q), tf.forward_kinematics(moved, q)
+    np.testing.assert_allclose(after[:3, 3], before[:3, :] @ [0.1, 0.0, 0.2, 1.0], atol=1e-12)
+    np.testing.assert_array_equal(after[:3, :3], before[:3, :3])
+    load, beside = tf.Inertia.of(2.0), tf.Inertia.of(2.0, com=[0.1, 0.0, 0.2])
+    expected = tf.gravity_torque(robot.with_payload(beside), q)
+    for arm in (moved.with_payload(load), robot.with_payload(load).with_tool([0.1, 0.0, 0.2])):
+        np.testing.assert_allclose(tf.gravity_torque(arm, q), expected, rtol=1e-12, atol=1e-12)

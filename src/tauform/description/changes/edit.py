@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from tauform.arrays import Array, read_only
+from tauform.arrays import Array, fixed_array, read_only
 from tauform.description.changes.drives import carried_along
 from tauform.description.changes.relations import constraints_of, general_closure
 from tauform.description.drives.drive import Drive
@@ -81,6 +82,34 @@ def _check_followers(robot: Robot, followers: Mapping[str, float], F: Array, off
             raise DescriptionError(
                 f"lock: joint {joint.name!r} follows joints that put it at {offset[i]:g}, not {asked:g}; leave it out"
             )
+
+
+def with_masses(robot: Robot, masses: Mapping[str, float]) -> Robot:
+    """Scale links to other masses; see `Robot.with_masses`."""
+    names = [link.name for link in robot.links]
+    links = list(robot.links)
+    for name, value in masses.items():
+        if name not in names:
+            raise no_such("with_masses: link", name, names)
+        mass, k = number(value, f"mass of {name}"), names.index(name)
+        own = links[k].inertia
+        if mass < 0:
+            raise DescriptionError(f"mass of {name}: {mass:g} kg is negative")
+        if not own.mass and mass:
+            raise DescriptionError(f"mass of {name}: it has none, so that no shape is known to keep; give its inertia")
+        # All ten grow with the mass. Unchanged ones keep their bits.
+        if mass != own.mass:
+            links[k] = replace(links[k], inertia=Inertia(own.parameters * (mass / own.mass)))
+    return replace(robot, links=tuple(links))
+
+
+def with_tool(robot: Robot, shift: ArrayLike) -> Robot:
+    """Move the tool in its own axes; see `Robot.with_tool`."""
+    tool_from_moved = np.eye(4)
+    tool_from_moved[:3, 3] = fixed_array(shift, (3,), "shift of the tool")
+    moved = replace(robot.tool, link_from_frame=read_only(product(robot.tool.link_from_frame, tool_from_moved)))
+    # A link that served as the tool lends its name to a frame; payloads hang at the tool by that name.
+    return replace(robot, frames=(*(frame for frame in robot.frames if frame.name != moved.name), moved))
 
 
 def up_to(robot: Robot, tip: str) -> Robot:

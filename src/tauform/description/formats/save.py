@@ -33,11 +33,20 @@ class Written:
         return "; ".join(map(visible, [str(self.path), *self.findings]))
 
 
-def save(robot: Robot, path: str | Path) -> Written:
-    """Write the robot in the format that the file's name ends in; see `Robot.save`."""
-    target = Path(path)
+def check_format(target: Path) -> Path:
+    """The place of a robot to be saved.
+
+    Raises:
+        DescriptionError: its name says no format.
+    """
     if target.suffix.lower() not in FORMATS:
         raise DescriptionError(f"{target}: the name of a saved robot ends in {' or '.join(FORMATS)}; give it that end")
+    return target
+
+
+def save(robot: Robot, path: str | Path) -> Written:
+    """Write the robot in the format that the file's name ends in; see `Robot.save`."""
+    target = check_format(Path(path))
     if not target.parent.is_dir():
         raise DescriptionError(f"{target}: the folder {target.parent} does not exist; create it first")
     text, findings = FORMATS[target.suffix.lower()](robot, target.parent)

@@ -29,6 +29,7 @@ class CodeOptions:
         real: floating-point type.
         recording: store the motion that the fit was judged on, so that `make check` repeats the torque error.
         excerpt: seconds of it that are stored; None stores all.
+        functions: that are written.
 
     Raises:
         GenerationError: no such floating-point type.
@@ -38,6 +39,7 @@ class CodeOptions:
     real: str = "double"
     recording: bool = True
     excerpt: float | None = None
+    functions: tuple[str, ...] = ("inverse_dynamics",)
 
     # At construction: plans are made before a long identification, and fail before it.
     def __post_init__(self) -> None:
@@ -70,7 +72,7 @@ def write_code(
     options: CodeOptions = CodeOptions(),
     force: bool = False,
 ) -> WrittenCode:
-    """Write <name>_inverse_dynamics of the identified robot as C99, with the motion that the fit was judged on.
+    """Write functions of the identified robot as C99, with the motion that the fit was judged on.
 
     Args:
         name: prefix of all names, an identifier of C; the robot's name if not given.
@@ -83,7 +85,7 @@ def write_code(
     # A folder of others' files is refused before the equations are derived.
     check_folder(folder, force)
     prefix = c_prefix(name, fit.robot.name)
-    programs = [generate(fit.identified_robot, "inverse_dynamics")]
+    programs = [generate(fit.identified_robot, function) for function in options.functions]
     return write_proven(fit, programs, folder, prefix, options, force)
 
 

@@ -9,7 +9,7 @@ from tauform.report.html.elements import rounded
 from tauform.report.html.plot import Panel, Plot, Series
 
 # The colours of the reports, in their order; the last stands back.
-COLOURS = ("#1f63c4", "#d1571a", "#18855d", "#9b3fa5", "#a97b00", "#c22f55", "#2f8fa8", "#5b6470", "#b4bcc5")
+COLOURS = ("#1f63c4", "#d1571a", "#18855d", "#9b3fa5", "#a97b00", "#c22f55", "#2f8fa8", "#5b6470", "#8a949e")
 # Told apart without colours: thick under thin, solid beside dashed and dotted.
 LINES: dict[str, dict[str, Any]] = {
     "": {"width": 1.8},
@@ -76,8 +76,9 @@ def _layout(plot: Plot) -> dict[str, Any]:
         "xaxis": across,
         "yaxis": upright,
         "hovermode": "closest" if plot.bars or plot.heat else "x unified",
-        "legend": {"orientation": "h", "y": 1.01, "yanchor": "bottom"},
-        "margin": {"t": 90, "r": 20},
+        # Below, where it may take several lines: above it would grow over the title and the menu.
+        "legend": {"orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom", "x": 0},
+        "margin": {"t": 70, "r": 20},
     }
 
 

@@ -11,10 +11,11 @@ from tauform.arrays import Array
 from tauform.closedform.model.terms_by_kind import Breakdown
 from tauform.errors import IdentificationError
 from tauform.identification.fit import Fit
+from tauform.identification.inspect_recording import RecordingSummary
 from tauform.identification.recording.recording import Recording
 from tauform.messages import no_such
 from tauform.realtime.reduction.reduce import Reduction
-from tauform.report.html.plot import Panel, Plot, Series
+from tauform.report.html.plot import Panel, Plot, Series, short_names
 from tauform.report.notebook.plotly_figure import plotly_figure
 from tauform.report.sections.filters import filter_plot
 from tauform.report.sections.friction import friction_plot
@@ -66,15 +67,43 @@ def plot_recording(recording: Recording) -> Any:
     return plotly_figure(recording_plot(recording))
 
 
-def recording_plot(recording: Recording) -> Plot:
-    """Positions, velocities, torques and temperatures over time, decimated for the eye."""
+def recording_plot(recording: Recording, joints: Sequence[str] | None = None) -> Plot:
+    """Positions, velocities, torques and temperatures over time, decimated for the eye.
+
+    Args:
+        joints: their names, where the robot is known.
+    """
     quantities = {"position [rad or m]": recording.q, "velocity [rad/s or m/s]": recording.qd}
     quantities |= {"torque [N m or N]": recording.tau, "temperature [°C]": recording.temperature}
     # A recording knows its joints by column, not by name.
-    names = [f"joint {j + 1}" for j in range(recording.n_joints)]
+    names = short_names(joints) if joints is not None else [f"joint {j + 1}" for j in range(recording.n_joints)]
     # Velocity and temperature may be absent.
     held = {label: _envelope(values) for label, values in quantities.items() if values is not None}
     return _over_time(recording.name, _envelope(recording.t), names, held)
+
+
+def plot_recording_summary(seen: RecordingSummary, what: str) -> Any:
+    """Delays or spectra; see `RecordingSummary.plot`."""
+    return plotly_figure(delay_plot(seen) if what == "delays" else velocity_spectrum_plot(seen))
+
+
+def delay_plot(seen: RecordingSummary) -> Plot:
+    """How late the torques of each joint are, with two standard deviations."""
+    late, sure = 1e3 * seen.delays.seconds, 1e3 * seen.delays.deviations
+    names = short_names(seen.joint_names)
+    points = Series("delay and two standard deviations", late, x=names, style="points", spread=2 * sure)
+    caption = "How late torques are behind positions, by joint; negative: ahead of them"
+    return Plot(caption, [Panel("", [points])], "joint", "delay [ms]")
+
+
+def velocity_spectrum_plot(seen: RecordingSummary) -> Plot:
+    """Power of the velocities over frequency."""
+    names, spectrum = short_names(seen.joint_names), seen.spectrum
+    series = [Series(name, row, style="thin") for name, row in zip(names, spectrum.density, strict=True)]
+    caption = f"Spectrum of the velocities; the motion ends at {spectrum.bandwidth:.3g} Hz"
+    label = "power density [(rad/s)²/Hz, (m/s)²/Hz]"
+    x = spectrum.frequencies
+    return Plot(caption, [Panel("", series)], "frequency [Hz]", label, x=x, xlog=True, ylog=True)
 
 
 def _envelope(values: Array) -> Array:

@@ -16,6 +16,7 @@ from tauform.codegen.runtime.kernel import Kernel
 from tauform.description.robot import Robot
 from tauform.escaping.markup import html_text
 from tauform.identification.fit import Fit
+from tauform.identification.inspect_recording import RecordingSummary
 from tauform.identification.recording.recording import Recording
 from tauform.realtime.multirate.multirate import MultiRate
 from tauform.realtime.reduction.reduce import Reduction
@@ -89,6 +90,14 @@ def _recording(recording: Recording) -> str:
     ]
     columns = ("joint", "lowest q", "highest q", "lowest torque", "highest torque", "RMS torque")
     return _title(recording.name, known) + _table(columns, rows) + bullets(recording.findings)
+
+
+def _recording_summary(seen: RecordingSummary) -> str:
+    known: Facts = {"motion up to [Hz]": seen.spectrum.bandwidth, "one sample [ms]": 1e3 * seen.sample}
+    late, sure = 1e3 * seen.delays.seconds, 1e3 * seen.delays.deviations
+    rows = zip(seen.joint_names, 100 * seen.rest, late, sure, strict=True)
+    columns = ("joint", "at rest [%]", "torques late [ms]", "deviation [ms]")
+    return _title(seen.name, known) + _table(columns, rows) + bullets(seen.findings)
 
 
 def _fit(fit: Fit) -> str:
@@ -168,6 +177,7 @@ def _peak(values: Array) -> float:
 SUMMARIES: dict[type, Callable[[Any], str]] = {
     Robot: _robot,
     Recording: _recording,
+    RecordingSummary: _recording_summary,
     Fit: _fit,
     Program: _program,
     Kernel: _kernel,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from nicegui import ui
@@ -24,10 +23,10 @@ def show_changes(desk: Desk, update: Callable[[], None]) -> None:
 
     def changed() -> None:
         update()
-        desk.show_lines(project.lines.edits(project.masses, project.payload, project.tool))
+        desk.show_lines(project.lines.changed())
 
     def place(name: str, label: str, unit: str, values: tuple[float, ...], store: Callable[[Any], None]) -> None:
-        with ui.row().classes("gap-2 items-center no-wrap"):
+        with ui.row().classes("fields gap-2 items-center no-wrap"):
             ui.label(f"{label} [{unit}]").classes("text-sm").style("width: 9rem")
             held = list(values)
             for k, axis in enumerate(AXES):
@@ -53,13 +52,15 @@ def show_changes(desk: Desk, update: Callable[[], None]) -> None:
     place("centre", "its centre of mass", "m", project.payload[1], centre)
     ui.label("mass of each link [kg], its shape kept").classes("text-sm q-mt-sm")
     with ui.row().classes("gap-x-3 gap-y-0"):
-        for link, inertia in zip(robot.links, robot.inertias, strict=True):
+        for link in robot.links:
 
             def heavier(value: float, name: str = link.name) -> None:
                 project.masses[name] = value
                 changed()
 
-            _number(link.name, project.masses.get(link.name, inertia.mass), heavier, "8.5rem").mark(f"mass {link.name}")
+            _number(link.name, project.masses.get(link.name, link.inertia.mass), heavier, "8.5rem").mark(
+                f"mass {link.name}"
+            )
     with ui.row():
         for suffix in (".toml", ".urdf"):
             ui.button(f"Save {suffix[1:].upper()}", on_click=lambda suffix=suffix: _save(desk, suffix)).props(
@@ -77,9 +78,8 @@ def _save(desk: Desk, suffix: str) -> None:
         # What a format has no place for is said, not swallowed.
         for finding in written.findings:
             ui.notify(finding, multi_line=True)
-        name = Path(project.source).stem + suffix
-        ui.download(path, name)
-        desk.show_lines(project.lines.saved(name))
+        ui.download(path, project.lines.file_name(suffix))
+        desk.show_lines(project.lines.saved(suffix))
 
     desk.attempt(save)
 

@@ -8,9 +8,10 @@ from nicegui import events, ui
 
 from tauform.studio import work
 from tauform.studio.desk import Desk, complain, drop_zone
+from tauform.studio.lines import Lines, script
 from tauform.studio.results import FitLook
 from tauform.studio.tabs.fits import show_fits
-from tauform.studio.tabs.logs import LogCard, log_choice, log_options, show_looks
+from tauform.studio.tabs.logs import LogCard, show_looks
 
 ROLES = ("fit", "validate", "leave out")
 
@@ -42,6 +43,7 @@ class IdentifyTab:
     async def _dropped(self, event: events.MultiUploadEventArguments) -> None:
         for path in await self.desk.keep(event.files):
             self.project.logs[path.name] = path
+            self.project.given.pop(path.name, None)
             # A log of the same name is another one.
             self.project.looks.pop(path.name, None)
         self.project.tell("logs")
@@ -83,16 +85,17 @@ class IdentifyTab:
             return
         project, physical = self.project, bool(self.project.choices.get("physical"))
         # Twice: what the work is given, and what the line of Python says of it.
-        options = [{project.logs[n]: log_options(project.choices, n) for n in names} for names in (fitted, validated)]
-        chosen = [[log_choice(project.choices, n) for n in names] for names in (fitted, validated)]
+        options = [{project.logs[n]: project.log_options(n) for n in names} for names in (fitted, validated)]
+        chosen = [[project.log_choice(n) for n in names] for names in (fitted, validated)]
 
         # Numbered, never replaced: fits are there to be compared.
         name = f"fit {len(project.fits) + 1}" + ", physical" * physical
 
         def done(look: FitLook) -> None:
-            project.fits[name] = look
+            project.fits[name], project.fit_lines[name] = look, made
 
-        lines, kept = project.lines.fit(chosen[0], chosen[1], physical), project.fit_folder / name
+        made, kept = project.lines.identification(chosen[0], chosen[1], physical), project.fit_folder / name
+        lines = Lines(script(*made.python, "print(fit)", "fit.plot()"), made.shell)
         self.desk.attempt(
             lambda: self.desk.start(
                 "Identifying", done, lines, work.identify_robot, project.robot, *options, physical, kept

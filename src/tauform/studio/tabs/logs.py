@@ -8,9 +8,8 @@ from typing import Any
 from nicegui import events, ui
 
 from tauform.studio.desk import Desk, figure
-from tauform.studio.lines import LogChoice
-from tauform.studio.log_look import FIELDS, look_at_log
-from tauform.studio.results import LogLook
+from tauform.studio.log_look import look_at_log
+from tauform.studio.results import FIELDS, LogLook
 
 
 def show_looks(looks: Mapping[str, LogLook]) -> None:
@@ -21,19 +20,6 @@ def show_looks(looks: Mapping[str, LogLook]) -> None:
                 ui.label(name).classes("heading")
                 for plot in look.plots.values():
                     figure(plot, "19rem")
-
-
-def log_options(choices: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """What `read_recording` is given for a log: the columns that were chosen in place of the guess."""
-    columns = {field: choices.get(f"{name}:{field}") for field in FIELDS}
-    # Columns that nobody chose stay with the reader's guess, which it checks.
-    found = {field: value for field, value in columns.items() if value}
-    return {"columns": found} if found else {}
-
-
-def log_choice(choices: Mapping[str, Any], name: str) -> LogChoice:
-    """A log as the lines name it."""
-    return LogChoice(name, log_options(choices, name).get("columns", {}))
 
 
 class LogCard:
@@ -61,8 +47,8 @@ class LogCard:
             self.project.looks[self.name] = look
 
         # The columns as they are chosen now; what was seen before may have been of others.
-        path, options = self.project.logs[self.name], log_options(self.project.choices, self.name)
-        lines = self.project.lines.look(log_choice(self.project.choices, self.name))
+        path, options = self.project.logs[self.name], self.project.log_options(self.name)
+        lines = self.project.lines.look(self.project.log_choice(self.name))
         self.desk.attempt(
             lambda: self.desk.start("Looking", done, lines, look_at_log, self.project.robot, path, options)
         )
@@ -100,4 +86,4 @@ class LogCard:
 
     def _choose(self, field: str, event: events.ValueChangeEventArguments[Any]) -> None:
         self.project.choices[f"{self.name}:{field}"] = event.value
-        self.desk.show_lines(self.project.lines.look(log_choice(self.project.choices, self.name)))
+        self.desk.show_lines(self.project.lines.look(self.project.log_choice(self.name)))

@@ -33,7 +33,7 @@ def plan_tab(desk: Desk) -> None:
             fields["max_seconds"] = desk.kept("seconds", ui.number("time for the search [s]", value=10.0, min=1.0))
             # Empty is no zero: an empty field is left out of the call, and the robot's own limit holds.
             for name, label in LIMITS.items():
-                field = ui.number(label).props('clearable placeholder="of the robot"')
+                field = ui.number(label).props('clearable stack-label placeholder="of the robot"')
                 fields[name] = desk.kept(f"plan {name}", field)
             for field in fields.values():
                 field.classes("w-full").props("dense")

@@ -154,7 +154,8 @@ class RobotTab:
         # A field that was emptied counts as zero.
         qd, qdd = (np.array([float(rate[name].value or 0.0) for rate in self.rates]) for name in ("qd", "qdd"))
         # At the temperature at which friction is what Fv says: the page has no field for it.
-        tau = inverse_dynamics(robot, q, qd, qdd, **reference_temperature(robot))
+        more = reference_temperature(robot)
+        tau = inverse_dynamics(robot, q, qd, qdd, **more)
         gravity = gravity_torque(robot, q)
         dust = MAX_ROUNDING_SHARE * max(float(np.abs(tau).max()), float(np.abs(gravity).max()))
         types = {joint.name: joint.type for joint in robot.joints}
@@ -166,7 +167,7 @@ class RobotTab:
             held["gravity"].set_text(_shown(gravity[j], dust))
         self.scene.move(q)
         self.matrix.set_content(_matrix(mass_matrix(robot, q), jacobian(robot, q)))
-        self.desk.show_lines(self.project.lines.state(q.tolist(), qd.tolist(), qdd.tolist()))
+        self.desk.show_lines(self.project.lines.state(q.tolist(), qd.tolist(), qdd.tolist(), more))
 
     def _show_findings(self) -> None:
         robot = self.project.robot
@@ -220,8 +221,10 @@ def _matrix(M: Array, J: Array) -> str:
         + "</tr>"
         for row, part in zip(M, shares, strict=True)
     )
-    # Yoshikawa's measure sqrt(det(J J')); with fewer joints than rows J'J has the rank to show it.
-    spread = np.sqrt(max(0.0, float(np.linalg.det(J @ J.T if len(J) <= J.shape[1] else J.T @ J))))
+    # Yoshikawa's measure, sqrt(det(J J')), or sqrt(det(J'J)) with fewer joints than rows.
+    gains = np.linalg.svd(J, compute_uv=False)
+    # At a singularity what rounding leaves is zero.
+    spread = float(np.prod(gains)) if gains[-1] > MAX_ROUNDING_SHARE * gains[0] else 0.0
     return (
         f'<div><b>Manipulability</b> <span class="manipulability">{spread:.4g}</span></div>'
         f'<div><b>Mass matrix</b> <span class="soft">[kg m², kg m, kg]</span></div><table class="matrix">{rows}</table>'

@@ -10,7 +10,6 @@ from tauform.report.notebook.plots import reduction_plot
 from tauform.studio import work
 from tauform.studio.desk import Desk, figure
 from tauform.studio.results import ShownReduction
-from tauform.studio.tabs.logs import log_choice, log_options
 
 # Of the torque, in per cent: 0.01 to 20 on a logarithmic scale.
 LEAST_LOG_PERCENT, MOST_LOG_PERCENT = -2.0, 1.3
@@ -62,10 +61,8 @@ def shrink_tab(desk: Desk) -> None:
 
     def start() -> None:
         names = list(project.logs) if profile.value == "logs" else []
-        logs = {project.logs[name]: log_options(project.choices, name) for name in names}
-        lines = project.lines.reduction(
-            tolerance(), str(profile.value), [log_choice(project.choices, name) for name in names]
-        )
+        logs = {project.logs[name]: project.log_options(name) for name in names}
+        lines = project.lines.reduction(tolerance(), str(profile.value), [project.log_choice(name) for name in names])
         # Recorded states take the place of a profile; this one is then not used.
         states = "slow" if profile.value == "logs" else str(profile.value)
         # The identified robot where there is one: its values decide what may be left out.

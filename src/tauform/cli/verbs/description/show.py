@@ -11,6 +11,10 @@ from tauform.cli.options import Force
 from tauform.cli.outputs import check_outputs
 from tauform.cli.page import Page
 from tauform.cli.verb import verb
+from tauform.cli.verbs.equations.linearize import VALUES, joint_values
+
+# Torques of that share of the largest are rounding.
+ROUNDING = 1e-12
 
 if TYPE_CHECKING:
     from tauform.description.robot import Robot
@@ -22,9 +26,12 @@ def show(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="Save the robot too: .toml .urdf")
     ] = None,
+    q: Annotated[str | None, typer.Option(help=f"Show dynamics at these positions: {VALUES}.")] = None,
+    qd: Annotated[str | None, typer.Option(help="Velocities there, in the same form.")] = None,
+    qdd: Annotated[str | None, typer.Option(help="Accelerations there, in the same form.")] = None,
     force: Force = False,
 ) -> Page:
-    """Show a robot: joints, limits, inertias, rotors, friction, frames, and what its check finds."""
+    """Show a robot: joints, limits, inertias, friction, frames, what its check finds; with --q its dynamics there."""
     from rich.text import Text
 
     from tauform.report import tables
@@ -33,6 +40,9 @@ def show(
     # Saved before it is shown: a format that loses something says so below.
     saved = None if output is None else robot.save(output)
     findings = robot.check()
+    asked = {name: text for name, text in {"q": q, "qd": qd, "qdd": qdd}.items() if text is not None}
+    state = dynamics_at(robot, asked) if asked else {}
+    at = _state_tables(robot, state) if state else ()
     heading = Text(f"{robot!r}, gravity {tables.cell(robot.gravity)} m/s^2\n", style="bold")
     parts = (
         heading,
@@ -44,11 +54,50 @@ def show(
         tables.loop_table(robot),
         tables.frame_table(robot),
         tables.finding_list(findings),
+        *at,
         *(() if saved is None else (Text(f"wrote {saved.path}"), *(Text(f"  {text}") for text in saved.findings))),
     )
     data = {**describe(robot), "findings": [vars(finding) for finding in findings]}
+    data |= {"state": state} if state else {}
     data |= {} if saved is None else {"written": saved.path, "save_findings": saved.findings}
     return Page(data, tuple(part for part in parts if part is not None))
+
+
+def dynamics_at(robot: Robot, asked: dict[str, str]) -> dict[str, Any]:
+    """Torques, mass matrix and manipulability at a state; what is not given is zero."""
+    import numpy as np
+
+    import tauform as tf
+    from tauform.pipeline.motion import reference_temperature
+
+    more: Any = reference_temperature(robot)
+    state: dict[str, Any] = {name: joint_values(robot, asked.get(name, ""), name) for name in ("q", "qd", "qdd")}
+    at = state["q"]
+    return {
+        **state,
+        "tau": tf.inverse_dynamics(robot, **state, **more),
+        "gravity_torque": tf.gravity_torque(robot, at),
+        "mass_matrix": tf.mass_matrix(robot, at),
+        # Yoshikawa's measure of the tool, sqrt(det(J J')).
+        "manipulability": float(np.prod(np.linalg.svd(tf.jacobian(robot, at), compute_uv=False))),
+    }
+
+
+def _state_tables(robot: Robot, state: dict[str, Any]) -> tuple[Any, ...]:
+    import numpy as np
+
+    from tauform.report import tables
+
+    names, columns = robot.joint_names, ("q", "qd", "qdd", "tau", "gravity_torque")
+    # Rounding of zeros is not worth reading.
+    dust = ROUNDING * max(float(np.abs(state[name]).max()) for name in ("tau", "gravity_torque"))
+    shown = (np.where(np.abs(state[name]) <= dust, 0.0, state[name]) for name in columns[3:])
+    rows = zip(names, *(state[name] for name in columns[:3]), *shown, strict=True)
+    return (
+        tables.table("At the state (rad or m, N m or N)", ("joint", *columns[:4], "gravity"), rows),
+        tables.table("Mass matrix", ("", *names), zip(names, *state["mass_matrix"], strict=True)),
+        f"Manipulability {state['manipulability']:.4g}\n",
+    )
 
 
 def describe(robot: Robot) -> dict[str, Any]:

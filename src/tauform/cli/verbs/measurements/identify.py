@@ -16,6 +16,7 @@ from tauform.cli.options import (
     Excerpt,
     Force,
     FrictionOption,
+    FunctionsOption,
     Name,
     NoRecording,
     Physical,
@@ -30,6 +31,7 @@ from tauform.cli.page import Page
 from tauform.cli.progress import ProgressDisplay
 from tauform.cli.reading import LogOptions, read_from
 from tauform.cli.verb import verb
+from tauform.cli.verbs.code.generate import chosen_functions
 from tauform.escaping.shown import visible
 
 if TYPE_CHECKING:
@@ -49,6 +51,10 @@ def identify(
     validate: Validate = None,
     report: Annotated[Path | None, typer.Option(metavar="HTML", help="Write a page with plots and tables.")] = None,
     code: Annotated[Path | None, typer.Option(metavar="DIR", help="Write C99 of the identified model.")] = None,
+    functions: FunctionsOption = None,
+    identified: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Save the identified robot, to go on with: .toml .urdf")
+    ] = None,
     save: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Save the fit: .json to read, .npz to load.")
     ] = None,
@@ -86,14 +92,21 @@ def identify(
     from tauform.identification.signals.filters import Filters
 
     # what would fail at the end fails at once
-    check_outputs(force, folders=[code], files=[report, save, urdf[1] if urdf else None])
-    idle = {"--name": name, "--real": real != "double", "--excerpt": excerpt, "--no-recording": no_recording}
+    check_outputs(force, folders=[code], files=[report, save, identified, urdf[1] if urdf else None])
+    idle = {
+        "--name": name,
+        "--functions": functions,
+        "--real": real != "double",
+        "--excerpt": excerpt,
+        "--no-recording": no_recording,
+    }
     need(code, idle, "is about C; give a folder for it with --code")
-    options = CodeOptions(real, not no_recording, excerpt)
+    names = chosen_functions(robot, functions or ["inverse_dynamics"])
+    options = CodeOptions(real, not no_recording, excerpt, tuple(names))
     # Named once: the same words are checked here and passed on below.
     choices = {"method": method, "friction": friction, "smoother": smoother, "delay": delay}
     check_identification(robot, physical=physical, urdf=urdf[0] if urdf else None, **choices)
-    _check_artefacts(robot, save, code, name)
+    _check_artefacts(robot, save, identified, code, name)
     filters = "auto" if cutoff is None else Filters.of(*cutoff)
     # Validation logs are read with the same options: one convention of columns and units for all.
     recordings, others = reading.recordings(logs, robot, tell), reading.recordings(validate, robot, tell)
@@ -114,6 +127,7 @@ def identify(
     # Fit and report are written even where a refinement failed: the search for the cause needs them.
     writing.keep(save, fit.save)
     writing.keep(report, fit.report)
+    writing.keep(identified, lambda path: fit.identified_robot.save(path).path)
     written, shipped = None, None
     if is_whole:  # else they would not be what was asked for
         shipped = writing.attempt(lambda: write_code(fit, code, name, options, force)) if code else None
@@ -125,13 +139,18 @@ def identify(
     return replace(page, data={**page.data, "columns": read_from([*recordings, *others])})
 
 
-def _check_artefacts(robot: Robot, save: Path | None, code: Path | None, name: str | None) -> None:
+def _check_artefacts(
+    robot: Robot, save: Path | None, identified: Path | None, code: Path | None, name: str | None
+) -> None:
     """Refuse files that cannot hold such a fit."""
     from tauform.codegen.names import c_prefix
+    from tauform.description.formats.save import check_format
     from tauform.identification.export.save import check_save
 
     if save is not None:
         check_save(save)
+    if identified is not None:
+        check_format(identified)
     if code is not None:
         # Made for its refusal only: the prefix is built again when code is written.
         c_prefix(name, robot.name)
