@@ -23,6 +23,7 @@ from tauform.studio.lines import Edits, FitLines, LogChoice, RobotLines
 from tauform.studio.results import FIELDS, FitLook, LogLook, PlannedMotion, ShownReduction
 
 LARGEST_UPLOAD = 400 * 2**20  # bytes
+LONGEST_NAME = 200  # bytes, of an uploaded file; temporaries beside it add to theirs
 ROBOT_FILES = (".urdf", ".xacro", ".xml", ".mjcf", ".toml")
 
 
@@ -251,6 +252,8 @@ class Project:
             raise RecordingError(f"{name}: larger than {LARGEST_UPLOAD // 2**20} MB; read it with tf.read_recording")
         # a name of another system's path is a name
         path = self.folder / Path(name.replace("\\", "/")).name
+        if len(path.name.encode(errors="replace")) > LONGEST_NAME:
+            raise RecordingError(f"{path.name[:30]}...: the file's name is longer than {LONGEST_NAME} bytes; rename it")
         with fresh_file(path, RecordingError) as file:
             file.write(data)
         return path

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +95,19 @@ def test_a_tab_closed_in_the_middle_of_a_run_loses_nothing(browser: Any, address
     later.goto(address.split("?")[0])
     later.wait_for_selector(".verdict")
     assert later.locator("text=run2.csv").count() > 0
+
+
+def test_a_browser_that_stands_still_loses_no_click(browser: Any, address: str) -> None:
+    """Drawing without a graphics card may hold a page for a minute; what is clicked then still arrives."""
+    page, complaints = open_studio(browser, address)
+    debugger = page.context.new_cdp_session(page)
+    debugger.send("Debugger.enable")
+    page.evaluate("setTimeout(() => { debugger; document.querySelectorAll('.q-tab')[2].click(); }, 200)")
+    # Longer than two heartbeats of the library, in which the page answers none.
+    time.sleep(130)
+    debugger.send("Debugger.resume")
+    page.get_by_role("button", name="Identify").wait_for()
+    assert complaints == []
 
 
 def test_what_is_asked_while_work_runs_is_answered(browser: Any, address: str, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 from tauform.identification.fit import Fit
 from tauform.report.html.document import Section
 from tauform.report.html.elements import facts, paragraph
-from tauform.report.html.plot import LineStyle, Panel, Plot, Series
+from tauform.report.html.plot import LineStyle, Panel, Plot, Series, short_names
 
 
 def filter_sections(fit: Fit) -> list[Section]:
@@ -49,7 +49,9 @@ def filter_plot(fit: Fit) -> Plot | None:
         "torque cut-off": filters.torque,
         "position cut-off": filters.position,
     }
-    series = [Series(name, row, style="thin") for name, row in zip(fit.robot.joint_names, density, strict=True)]
+    series = [
+        Series(name, row, style="thin") for name, row in zip(short_names(fit.robot.joint_names), density, strict=True)
+    ]
     # A vertical line is two points at one frequency; told apart without colours.
     styles: tuple[LineStyle, ...] = ("thick", "dashed", "dotted")
     series += [

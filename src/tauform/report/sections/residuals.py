@@ -7,7 +7,7 @@ import numpy as np
 from tauform.identification.fit import Fit
 from tauform.identification.verdict.validate import autocorrelation, spectrum
 from tauform.report.html.document import Section
-from tauform.report.html.plot import Panel, Plot, Series
+from tauform.report.html.plot import Panel, Plot, Series, short_names
 from tauform.report.sections.verdict import MOST_POINTS
 
 N_LAGS = 60
@@ -20,7 +20,7 @@ def residual_section(fit: Fit) -> Section:
 
 def correlation_plot(fit: Fit) -> Plot:
     """Autocorrelation of each joint's residuals."""
-    residuals, names = fit.residuals, fit.robot.joint_names
+    residuals, names = fit.residuals, short_names(fit.robot.joint_names)
     # A quarter of the rows at most: longer lags average over too few products.
     lags = min(N_LAGS, max(1, len(residuals.t) // 4))
     # Without their mean: an offset would look like correlation at every lag.
@@ -39,7 +39,7 @@ def spectrum_plot(fit: Fit) -> Plot:
     frequencies, amplitude = spectrum(fit.residuals)
     # From 1: the mean at zero frequency has no place beside the others.
     few = slice(1, None, max(1, len(frequencies) // MOST_POINTS))
-    names = fit.robot.joint_names
+    names = short_names(fit.robot.joint_names)
     return Plot(
         "Spectrum of the residuals",
         [Panel("", [Series(name, amplitude[few, j], style="thin") for j, name in enumerate(names)])],
