@@ -14,6 +14,7 @@ import pytest
 import tauform as tf
 from studio.studio_pages import heavier_arm, write_logs
 from tauform.cli import main
+from tauform.errors import RecordingError
 from tauform.studio import work
 from tauform.studio.lines import Lines
 from tauform.studio.log_look import look_at_log
@@ -136,6 +137,22 @@ def test_a_fit_its_report_and_smaller_programs_of_its_robot(project: Project, co
     assert pasted(lines)["found"].program.n_operations == shown.program.n_operations
     counts = commanded(lines.shell)
     assert counts["multiplications"] + counts["additions"] == shown.program.n_operations
+
+
+@pytest.mark.parametrize("name", ["-n.toml", "a\"b'c $(x) <b>`.toml", "ä ö.toml", "../x.toml"])
+def test_names_of_files_are_quoted(project: Project, commanded: Json, name: str) -> None:
+    text = tf.load("two_link").save("plain.toml").path.read_bytes()
+    path = project.keep(name, text)
+    assert path.parent == project.folder
+    project.open_robot(path)
+    Path(path.name).write_bytes(text)
+    assert pasted(project.lines.changed())["robot"] == project.robot
+    assert commanded(project.lines.load().shell)["n_joints"] == 2
+
+
+def test_a_name_that_no_disk_takes_is_refused_without_its_folder(project: Project) -> None:
+    with pytest.raises(RecordingError, match=r"^yyy.*longer than 200 bytes; rename it$"):
+        project.keep("y" * 300, b"")
 
 
 @pytest.mark.nightly

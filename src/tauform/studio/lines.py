@@ -131,7 +131,7 @@ class RobotLines:
         """The changed robot as a file."""
         name = self.file_name(suffix)
         python_only = "# changes of links and tool: in Python, or on this page"
-        plain = f"{self._command('show')} -o {shlex.quote(name)}"
+        plain = f"{self._command('show')} -o {quoted(name)}"
         shell = python_only if self.edits.need_a_file else plain
         return Lines(script(*self._robot(), f"robot.save({name!r})"), shell)
 
@@ -154,8 +154,8 @@ class RobotLines:
         read, checked = (", ".join(log.python for log in logs) for logs in (fitted, validated))
         # A flag once or not at all: text times a truth value.
         more = f", validate=[{checked}]" * bool(checked) + ", physical=True" * physical
-        flags = "".join(f" --validate {shlex.quote(log.path)}" for log in validated) + " --physical" * physical
-        logs = " ".join(shlex.quote(log.path) for log in fitted)
+        flags = "".join(f" --validate {quoted(log.path)}" for log in validated) + " --physical" * physical
+        logs = " ".join(quoted(log.path) for log in fitted)
         # One mapping on the command line: logs of one robot have the same columns.
         columns = next((log.flags for log in (*fitted, *validated) if log.flags), "")
         python = (*self._robot(), f"fit = tf.identify(robot, [{read}]{more})")
@@ -172,7 +172,7 @@ class RobotLines:
             read = f"tf.recorded_profile([{', '.join(log.python for log in logs)}])"
             # One mapping here too.
             columns = next((log.flags for log in logs if log.flags), "")
-            flags = "".join(f" --recording {shlex.quote(log.path)}" for log in logs) + columns
+            flags = "".join(f" --recording {quoted(log.path)}" for log in logs) + columns
         else:
             read, flags = repr(profile), f" --profile {profile}"
         python = f"found = tf.reduce(robot, profile={read}, tolerance={tolerance:g})"
@@ -225,20 +225,25 @@ class RobotLines:
 
     def _command(self, verb: str, log: LogChoice | None = None) -> str:
         # A log is looked at without a robot too, so that this verb takes it as an option.
-        robot = "" if log is None else f"{shlex.quote(log.path)} --robot "
+        robot = "" if log is None else f"{quoted(log.path)} --robot "
         if self.edits.need_a_file:
             # The file holds tip and gravity as well.
-            return f"# of the robot that Save TOML gives\ntauform {verb} {robot}{shlex.quote(self.file_name('.toml'))}"
+            return f"# of the robot that Save TOML gives\ntauform {verb} {robot}{quoted(self.file_name('.toml'))}"
         gravity = self.edits.gravity
         flags = "" if gravity is None else " --gravity " + " ".join(map(_number, gravity))
         tip = f" --tip {shlex.quote(self.tip)}" if self.tip else ""
-        return f"tauform {verb} {robot}{shlex.quote(self.source)}{tip}{flags}"
+        return f"tauform {verb} {robot}{quoted(self.source)}{tip}{flags}"
 
 
 def script(*lines: str) -> str:
     """Lines with the imports that they need."""
     text = "\n".join(lines)
     return "import numpy as np\n" * ("np." in text) + f"import tauform as tf\n{text}"
+
+
+def quoted(path: str) -> str:
+    """A path as one word of a shell, which no command takes for an option."""
+    return shlex.quote(f"./{path}" if path.startswith("-") else path)
 
 
 def _vector(values: Sequence[float]) -> str:

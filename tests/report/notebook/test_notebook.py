@@ -37,6 +37,7 @@ def held() -> dict[str, Any]:
     return {
         "Robot": robot,
         "Recording": simulated_log(robot, 3),
+        "RecordingSummary": tf.inspect_recording(robot, simulated_log(robot, 3)),
         "Fit": fit(),
         "Program": program,
         "Kernel": tf.compile(program),
