@@ -14,7 +14,7 @@ import pytest
 import tauform as tf
 from sampling import representatives
 from tauform.cli import main
-from tauform.cli.verbs.code.generate import chosen_functions
+from tauform.cli.function_names import chosen_functions
 from tauform.codegen.functions import FUNCTIONS
 
 needs_compiler = pytest.mark.skipif(not (shutil.which("cc") and shutil.which("make")), reason="no C compiler here")

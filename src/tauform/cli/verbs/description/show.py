@@ -10,8 +10,8 @@ import typer
 from tauform.cli.options import Force
 from tauform.cli.outputs import check_outputs
 from tauform.cli.page import Page
+from tauform.cli.states import VALUES, joint_values
 from tauform.cli.verb import verb
-from tauform.cli.verbs.equations.linearize import VALUES, joint_values
 
 # Torques of that share of the largest are rounding.
 ROUNDING = 1e-12

@@ -11,8 +11,8 @@ from tauform.cli.options import NUMBERS, Force, one_per_joint
 from tauform.cli.outputs import check_outputs
 from tauform.cli.page import Page
 from tauform.cli.progress import ProgressDisplay
+from tauform.cli.states import VALUES, joint_values
 from tauform.cli.verb import verb
-from tauform.cli.verbs.equations.linearize import VALUES, joint_values
 from tauform.escaping.shown import visible
 
 if TYPE_CHECKING:

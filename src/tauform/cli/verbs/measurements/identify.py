@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tauform.cli.function_names import chosen_functions
 from tauform.cli.identification import check_identification, check_stored
 from tauform.cli.options import (
     Delay,
@@ -31,7 +32,6 @@ from tauform.cli.page import Page
 from tauform.cli.progress import ProgressDisplay
 from tauform.cli.reading import LogOptions, read_from
 from tauform.cli.verb import verb
-from tauform.cli.verbs.code.generate import chosen_functions
 from tauform.escaping.shown import visible
 
 if TYPE_CHECKING:
