@@ -18,7 +18,7 @@ from tauform.fleet.evidence.condensed import Plan, UnitLogs
 from tauform.fleet.evidence.store import Store
 from tauform.fleet.evidence.summary import UnitSummary, condensed, summarize, summarized
 from tauform.fleet.evidence.thermal import thermal_of
-from tauform.fleet.evidence.trends import change_of, usual_trends
+from tauform.fleet.evidence.trends import changes_of, usual_trends
 from tauform.fleet.fleet_fit import FleetFit
 from tauform.fleet.pooled import pooled_fit, sampled
 from tauform.fleet.progress import Progress
@@ -193,8 +193,7 @@ def _compared(pooled: Fit, plan: Plan, logs: dict[str, _Found], troubles: Sequen
     # Where columns are exchanged nothing that follows means anything.
     wrong = {unit.unit for unit in units if unit.cause is not None and unit.cause.name == "swap"}
     # Corrected for the number of series: many series make a rare step likely.
-    found = (change_of(trend, len(series)) for trend in series if trend.unit not in wrong)
-    changes = [change for change in found if change is not None]
+    changes = changes_of([trend for trend in series if trend.unit not in wrong], len(series))
     return FleetFit(
         pooled=pooled,
         spread=spread,

@@ -7,19 +7,18 @@ much of r it explains.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import scipy.linalg
 from scipy import special
 
 from tauform.arrays import AnyArray, Array
-from tauform.closedform.threads import on_one_thread
 from tauform.fleet.comparison.reference import Reference
 from tauform.fleet.evidence.condensed import Plan
-from tauform.fleet.evidence.courses import CONSTANT, DRIFT, STEP, USUAL_SHARES, Course, widened
-from tauform.fleet.evidence.faults import faults_of
+from tauform.fleet.evidence.courses import CONSTANT, DRIFT, STEP, USUAL_SHARES, Course, Key, widened
 from tauform.fleet.evidence.summary import UnitSummary
 from tauform.fleet.sources.keys import told
 
@@ -70,40 +69,70 @@ class Cause:
 
 
 @dataclass(frozen=True, eq=False)
-class _Hypothesis:
-    """A fault in the coordinates of the table: (columns, k) directions, of which the first is its size."""
+class Constant:
+    """Faults that may be there in all recordings, the same for every unit.
 
-    name: str
-    joints: tuple[int, ...]
+    Attributes:
+        faults: with the columns of `directions` that each has; the first is its size.
+        directions: (p + n^2, m) of the columns of a unit's table.
+    """
+
+    faults: tuple[Course, ...]
     directions: Array
-    course: str = CONSTANT
-    at: float = 0.0
-    n_tried: int = 1
-    colour: float = 1.0
+
+    @classmethod
+    def of(cls, plan: Plan) -> Constant:
+        """Friction and gain of each joint, a payload, exchanged torques of a pair."""
+        n, p = len(plan.weights), len(plan.values)
+        found: list[tuple[str, tuple[int, ...], Array, float]] = []
+        for fault, colour in zip(plan.faults, plan.colour.of_faults, strict=True):
+            # Offsets of healthy units differ as they like; one that stays is a value like any other.
+            if fault.name != "offset":
+                directions = np.zeros((p + n * n, fault.directions.shape[1]))
+                directions[:p] = fault.directions[:p]
+                for j in fault.joints:
+                    directions[p + n * j : p + n * j + n] = fault.directions[p:]
+                found.append((fault.name, fault.joints, directions, float(colour)))
+        # All at once: another unit of torque, or a supply that gives less.
+        everywhere = _place(p + n * n, {p + n * j + j: 1.0 for j in range(n)})
+        found.append(("gain", tuple(range(n)), everywhere, float(plan.colour.of_gains.max())))
+        # Joint i shows the torque of joint k instead of its own, and the other way round.
+        for i, k in ((i, k) for i in range(n) for k in range(i + 1, n)):
+            exchange = {p + n * i + k: 1.0, p + n * i + i: -1.0, p + n * k + i: 1.0, p + n * k + k: -1.0}
+            found.append(("swap", (i, k), _place(p + n * n, exchange), 1.0))
+        faults, first = [], 0
+        for name, joints, directions, colour in found:
+            columns = range(first, first := first + directions.shape[1])
+            faults.append(Course(name, joints, CONSTANT, 0.0, columns, 1, colour))
+        return cls(tuple(faults), np.concatenate([directions for _, _, directions, _ in found], axis=1))
 
 
 @dataclass(frozen=True, eq=False)
 class _Healthy:
-    """What a healthy unit leaves: A, r, and S as a Cholesky factor; (n,) norms of the torques that are predicted."""
+    """What a healthy unit leaves: A, r, and S of its first rows as a Cholesky factor.
+
+    A unit's table is triangular. Below its first p rows A is nothing, and S is one.
+    """
 
     A: Array
     left: Array
     root: tuple[Array, bool]
     reference: Reference
-    torques: Array
 
     @classmethod
-    def of(cls, table: Array, reference: Reference, n: int) -> _Healthy:
+    def of(cls, table: Array, reference: Reference) -> _Healthy:
         p = len(reference.mean)
-        A, left = table[:, :p], table[:, -1] - table[:, :p] @ reference.mean
-        torques = np.linalg.norm(table[:, [p + n * j + j for j in range(n)]], axis=0)
+        A, left = table[:p, :p], table[:, -1].copy()
+        left[: len(A)] -= A @ reference.mean
         # S = I + A (M + T) A^T
         spread = reference.uncertainty + np.diag(reference.between**2)
-        return cls(A, left, scipy.linalg.cho_factor(np.eye(len(A)) + A @ spread @ A.T), reference, torques)
+        root = scipy.linalg.cho_factor(np.eye(len(A)) + A @ spread @ A.T, check_finite=False)
+        return cls(A, left, root, reference)
 
     def solved(self, D: Array) -> Array:
         """S^-1 D."""
-        found: Array = scipy.linalg.cho_solve(self.root, D)
+        found = D.copy()
+        found[: len(self.A)] = scipy.linalg.cho_solve(self.root, D[: len(self.A)], check_finite=False)
         return found
 
     def freedom(self, weights: Array, variance: Array) -> Array:
@@ -114,170 +143,147 @@ class _Healthy:
             variance: (m,) of these sizes, h^T S h.
         """
         # Spreads of one group are known from each other, so that their errors add up.
-        parts = (weights @ self.A) ** 2 @ (self.reference.between**2 / np.sqrt(self.reference.freedom))
+        felt = weights[:, : len(self.A)] @ self.A
+        parts = felt**2 @ (self.reference.between**2 / np.sqrt(self.reference.freedom))
         found: Array = (variance / np.maximum(parts, 1e-300)) ** 2
         return found
 
 
 @dataclass(frozen=True, eq=False)
 class Tested:
-    """A fault as one unit shows it, before it is known how much healthy units show of it.
+    """Faults as one unit shows them, before it is known how much healthy units show of them; (m,) each.
 
     Attributes:
-        cause: its chance is not yet known.
-        seen: how much of the residuals it explains, chi-squared of `n_directions` for a healthy unit.
+        faults: those that were tried.
+        counts: how many were tried beside each, twice for two families of them.
+        sizes, deviations: of the faults.
+        surprise: see `Cause`.
+        seen: how much of the residuals each explains, chi-squared of `n_directions` for a healthy unit.
         freedom: degrees of freedom of the variance behind that.
-        count: faults that were tried beside it.
-        n_tried: places of a step that were tried, of which this is the best.
     """
 
-    cause: Cause
-    seen: float
-    n_directions: int
-    freedom: float
-    count: int
-    n_tried: int
+    faults: tuple[Course, ...]
+    counts: Array
+    sizes: Array
+    deviations: Array
+    surprise: Array
+    seen: Array
+    n_directions: Array
+    freedom: Array
 
-    @property
-    def key(self) -> tuple[str, tuple[int, ...], str]:
-        """The same fault in other units."""
-        return self.cause.name, self.cause.joints, self.cause.course
-
-    def judged(self, scatter: float) -> Cause:
-        """The cause with its chance.
+    def chances(self, usual: Mapping[Key, float]) -> Array:
+        """(m,) probabilities that a healthy unit looks as much like it.
 
         Args:
-            scatter: variance of what healthy units show of it, over the one that was expected.
+            usual: variance of what healthy units show of a fault, over the one that was expected.
         """
-        k, seen = self.n_directions, self.seen / scatter
+        seen = self.seen / [usual.get(fault.key, 1.0) for fault in self.faults]
+        chance = special.fdtrc(self.n_directions, self.freedom, seen / self.n_directions)
         # A survival function that underflows to zero would make all grave faults alike: it stops before.
-        chance = max(float(special.fdtrc(k, self.freedom, seen / k)), 1e-300 / max(seen, 1.0))
-        deviation = self.cause.deviation * float(np.sqrt(scatter))
-        return replace(self.cause, p_value=min(1.0, self.count * chance), deviation=deviation)
+        found: Array = np.minimum(1.0, self.counts * np.maximum(chance, 1e-300 / np.maximum(seen, 1.0)))
+        return found
+
+    def cause(self, usual: Mapping[Key, float]) -> Cause | None:
+        """The fault that explains most; None where none is shown."""
+        if not self.faults:
+            return None
+        k = int(np.argmax(self.surprise))
+        fault, p_value = self.faults[k], float(self.chances(usual)[k])
+        deviation = float(self.deviations[k] * np.sqrt(usual.get(fault.key, 1.0)))
+        size, surprise = float(self.sizes[k]), float(self.surprise[k])
+        return Cause(fault.name, fault.joints, size, deviation, p_value, fault.course, fault.at, surprise)
 
 
-def scatters(units: Sequence[Sequence[Tested]]) -> dict[object, float]:
-    """By `Tested.key`: how much more healthy units scatter along a fault than their spreads, one by one, explain.
+def scatters(units: Sequence[Tested]) -> dict[Key, float]:
+    """By `Course.key`: how much more healthy units scatter along a fault than their spreads, one by one, explain.
 
     Spreads of values are taken as independent. Those of masses are not: heavier castings look like a small payload, or
     like a gain of all joints. So the fleet itself says what is usual, by quantiles that a few faults do not move.
     """
-    found: dict[object, float] = {}
+    places: dict[Key, int] = {}
+    held = [[places.setdefault(fault.key, len(places)) for fault in unit.faults] for unit in units]
+    found = np.ones(len(places))
     for share in USUAL_SHARES:
-        shown: dict[object, list[float]] = {}
-        for unit in units:
-            for one in unit:
-                # Of the best of several places, as if these were independent.
-                usual = float(special.chdtri(one.n_directions, 1 - share ** (1 / one.n_tried)))
-                shown.setdefault(one.key, []).append(one.seen / usual)
-        for key, ratios in shown.items():
-            # Who does not show it at all shows none of it.
-            filled = ratios + [0.0] * (len(units) - len(ratios))
-            found[key] = max(found.get(key, 1.0), widened(float(np.quantile(filled, share)), len(units)))
-    return found
+        # Who does not show a fault at all shows none of it.
+        ratios = np.zeros((len(units), len(places)))
+        for row, own, unit in zip(ratios, held, units, strict=True):
+            # Of the best of several places, as if these were independent.
+            tail = 1 - share ** (1 / np.array([fault.n_tried for fault in unit.faults]))
+            row[own] = unit.seen / special.chdtri(unit.n_directions, tail)
+        found = np.maximum(found, widened(np.quantile(ratios, share, axis=0), len(units)))
+    return dict(zip(places, found.tolist(), strict=True))
 
 
-@on_one_thread
-def tested_faults(summary: UnitSummary, reference: Reference, plan: Plan) -> list[Tested]:
-    """All faults that a unit may show."""
-    healthy = _Healthy.of(summary.table, reference, len(plan.weights))
-    width = summary.table.shape[1] - 1
-    always, later = _always(plan, width), _later(plan, width, summary.courses)
-    found = []
+def tested_faults(summary: UnitSummary, reference: Reference, constant: Constant, n: int) -> Tested:
+    """All faults that a unit of n joints may show: those that it always had, and those that came with time."""
+    healthy, first = _Healthy.of(summary.table, reference), len(constant.directions)
+    faults = constant.faults + summary.courses
     # Two families of the same weight: a unit with many recordings must not lose faults that it always had.
-    for family in filter(None, (always, later)):
-        count = 2 * sum(fault.n_tried for fault in family)
-        # All columns at once: one solution with S for all faults.
-        D = summary.table[:, :-1] @ np.concatenate([fault.directions for fault in family], axis=1)
-        solved = healthy.solved(D)
-        for alike, columns in _alike(family, D):
-            found += _tested(alike, D[:, columns], solved[:, columns], healthy, count)
-    return found
+    weights = [2 * sum(fault.n_tried for fault in family) for family in (constant.faults, summary.courses)]
+    counts = np.repeat(weights, [len(constant.faults), len(summary.courses)])
+    # All columns at once: one solution with S for all faults.
+    D = np.concatenate([summary.table[:, :first] @ constant.directions, summary.table[:, first:-1]], axis=1)
+    solved = healthy.solved(D)
+    p = len(reference.mean)
+    squares = (summary.table[:, [p + n * j + j for j in range(n)]] ** 2).sum(axis=0)
+    # Torques of the joints that a fault acts on.
+    torques = np.sqrt(_acted_on(tuple(fault.joints for fault in faults), n) @ squares)
+    figures = np.zeros((6, len(faults)))
+    for own, columns in _alike(faults, D):
+        tried = np.array([faults[k].n_tried for k in own])
+        colours = np.array([faults[k].colour for k in own])
+        figures[:, own] = _tested(D[:, columns], solved[:, columns], healthy, torques[own], tried, colours)
+    # Columns are exchanged or they are not: half of it is something else.
+    swap = np.array([fault.name == "swap" for fault in faults])
+    kept = (figures[4] > 0) & ~(swap & (np.abs(figures[0] - 1) > MAX_SWAP_OFF))
+    shown = tuple(fault for fault, is_kept in zip(faults, kept, strict=True) if is_kept)
+    return Tested(shown, counts[kept], *figures[:, kept])
 
 
-def _alike(family: Sequence[_Hypothesis], D: Array) -> Iterator[tuple[list[_Hypothesis], AnyArray]]:
-    """Faults with as many directions that the unit shows, and (m, k) their columns of D; small matrices go in stacks.
+def _alike(faults: Sequence[Course], D: Array) -> Iterator[tuple[AnyArray, AnyArray]]:
+    """Indices of faults with as many directions that the unit shows, and (m, k) their columns of D, for stacks.
 
     What the motion does not show of a fault is left out of it; without its first direction nothing is left.
     """
+    lengths = np.array([len(fault.columns) for fault in faults])
+    starts = np.cumsum(lengths) - lengths
     size = np.linalg.norm(D, axis=0)
-    groups: dict[int, list[tuple[_Hypothesis, AnyArray]]] = {}
-    first = 0
-    for fault in family:
-        own = np.arange(first, first + fault.directions.shape[1])
-        first += len(own)
-        shown = size[own] > MIN_SHOWN * max(float(size[own].max()), 1e-300)
-        if shown[0]:
-            groups.setdefault(int(shown.sum()), []).append((fault, own[shown]))
-    for pairs in groups.values():
-        yield [fault for fault, _ in pairs], np.array([columns for _, columns in pairs])
+    largest = np.maximum(np.maximum.reduceat(size, starts), 1e-300)
+    shown = size > MIN_SHOWN * np.repeat(largest, lengths)
+    counts = np.where(shown[starts], np.add.reduceat(shown.astype(int), starts), 0)
+    for k in np.unique(counts[counts > 0]).tolist():
+        yield np.flatnonzero(counts == k), np.flatnonzero(shown & np.repeat(counts == k, lengths)).reshape(-1, k)
 
 
-def _tested(faults: Sequence[_Hypothesis], D: Array, solved: Array, healthy: _Healthy, count: int) -> list[Tested]:
-    """Faults with their columns D and S^-1 D, (r, m, k); of exchanges, those that are one."""
+def _tested(D: Array, solved: Array, healthy: _Healthy, torques: Array, tried: Array, colours: Array) -> Array:
+    """(6, m) figures of faults with their columns D and S^-1 D, (r, m, k): the fields of `Tested` from `sizes` on."""
     D, solved = np.moveaxis(D, 0, 1), np.moveaxis(solved, 0, 1)
     size, k = np.linalg.norm(D, axis=1), D.shape[-1]
     normal = np.swapaxes(D, 1, 2) @ solved
     # Of unit columns: a kilogram and a kilogram metre are not comparable.
     scale = size[:, :, None] * size[:, None, :]
     covariance = np.linalg.pinv(normal / scale, rcond=MIN_SHOWN, hermitian=True) / scale
-    b = np.einsum("mij,mj->mi", covariance, healthy.left @ solved)
+    b = (covariance @ (healthy.left @ solved)[..., None])[..., 0]
     # Of the variance, the part that is noise grows with the colour that each fault feels.
-    weights, plain = np.einsum("mrk,mk->mr", solved, covariance[:, :, 0]), covariance[:, 0, 0]
-    variance = plain + (np.array([fault.colour for fault in faults]) - 1) * (weights**2).sum(axis=1)
-    # Its torque beside that of its joints, all of them for a payload.
-    whole = np.array([np.linalg.norm(healthy.torques[list(fault.joints) or slice(None)]) for fault in faults])
-    variance += (LEAST_SHARE * whole / size[:, 0]) ** 2
+    weights, plain = (solved @ covariance[:, :, :1])[..., 0], covariance[:, 0, 0]
+    # What its torque beside that of its joints may be, all of them for a payload.
+    variance = plain + (colours - 1) * (weights**2).sum(axis=1) + (LEAST_SHARE * torques / size[:, 0]) ** 2
     explained = np.einsum("mi,mij,mj->m", b, normal, b)
-    seen = explained * plain / variance
     freedom = np.minimum(healthy.freedom(weights, variance), 1e9)
     # -log of the tail of chi-squared, for large numbers: few units must not turn the order of causes, nor colours that
     # are estimates themselves.
     half = np.maximum(explained, 1.0) / 2
-    tried = np.log([fault.n_tried for fault in faults])
-    surprise = half - (k / 2 - 1) * np.log(half) + special.gammaln(k / 2) - tried
-    figures = zip(b[:, 0], np.sqrt(variance), surprise, seen, freedom, strict=True)
-    found = []
-    for fault, row in zip(faults, figures, strict=True):
-        first, deviation, much, explains, free = map(float, row)
-        # Columns are exchanged or they are not: half of it is something else.
-        if fault.name != "swap" or abs(first - 1) <= MAX_SWAP_OFF:
-            cause = Cause(fault.name, fault.joints, first, deviation, 1.0, fault.course, fault.at, much)
-            found.append(Tested(cause, explains, k, free, count, fault.n_tried))
-    return found
+    surprise = half - (k / 2 - 1) * np.log(half) + special.gammaln(k / 2) - np.log(tried)
+    seen = explained * plain / variance
+    return np.array([b[:, 0], np.sqrt(variance), surprise, seen, np.full(len(b), float(k)), freedom])
 
 
-def _always(plan: Plan, width: int) -> list[_Hypothesis]:
-    """What may be wrong in all recordings: friction and gain of each joint, a payload, exchanged torques of a pair."""
-    n, p = len(plan.weights), len(plan.values)
-    found = []
-    for fault, colour in zip(faults_of(plan.source.design, plan.values), plan.colour.of_faults, strict=True):
-        # Offsets of healthy units differ as they like; one that stays is a value like any other.
-        if fault.name != "offset":
-            directions = np.zeros((width, fault.directions.shape[1]))
-            directions[:p] = fault.directions[:p]
-            for j in fault.joints:
-                directions[p + n * j : p + n * j + n] = fault.directions[p:]
-            found.append(_Hypothesis(fault.name, fault.joints, directions, colour=float(colour)))
-    # All at once: another unit of torque, or a supply that gives less.
-    everywhere = _place(width, {p + n * j + j: 1.0 for j in range(n)})
-    found.append(_Hypothesis("gain", tuple(range(n)), everywhere, colour=float(plan.colour.of_gains.max())))
-    # Joint i shows the torque of joint k instead of its own, and the other way round.
-    pairs = [(i, k) for i in range(n) for k in range(i + 1, n)]
-    for i, k in pairs:
-        exchange = {p + n * i + k: 1.0, p + n * i + i: -1.0, p + n * k + i: 1.0, p + n * k + k: -1.0}
-        found.append(_Hypothesis("swap", (i, k), _place(width, exchange)))
-    return found
-
-
-def _later(plan: Plan, width: int, courses: Sequence[Course]) -> list[_Hypothesis]:
-    """What may have come with time."""
-    first, found = len(plan.values) + len(plan.weights) ** 2, []
-    for own in courses:
-        directions = np.zeros((width, len(own.columns)))
-        for k, column in enumerate(own.columns):
-            directions[first + column, k] = 1.0
-        found.append(_Hypothesis(own.name, own.joints, directions, own.course, own.at, own.n_tried, own.colour))
+@cache
+def _acted_on(joints: tuple[tuple[int, ...], ...], n: int) -> Array:
+    """(m, n) 1 where a fault acts on a joint; one of no joints, a payload, acts on all."""
+    found = np.zeros((len(joints), n))
+    for row, own in zip(found, joints, strict=True):
+        row[list(own) or slice(None)] = 1.0
     return found
 
 

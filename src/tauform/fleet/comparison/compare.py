@@ -6,14 +6,15 @@ other units, of which it is none, do not explain it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from tauform.arrays import AnyArray, Array
-from tauform.fleet.comparison.causes import Cause, Tested, scatters, tested_faults
+from tauform.closedform.threads import on_one_thread
+from tauform.fleet.comparison.causes import Cause, Constant, Tested, scatters, tested_faults
 from tauform.fleet.comparison.reference import FEWEST_UNITS, Peers, Reference, alone
 from tauform.fleet.comparison.scatter import as_they_scatter
 from tauform.fleet.evidence.condensed import Plan
@@ -60,28 +61,34 @@ class UnitFit:
         return [(names[k], float(self.z[k])) for k in order]
 
 
+@on_one_thread
 def compare_units(plan: Plan, units: Sequence[UnitSummary]) -> tuple[Reference, list[UnitFit]]:
     """The fleet, and every unit beside it, most deviating first."""
     units = as_they_scatter(units, plan)
     if len(units) < FEWEST_UNITS:
-        shown = [_Shown(*_deviations(unit, alone(plan)), ()) for unit in units]
-        return alone(plan), [_beside(unit, alone(plan), own, {}, 0.0) for unit, own in zip(units, shown, strict=True)]
+        found = [_beside(unit, alone(plan), _deviations(unit, alone(plan))[0], 1.0) for unit in units]
+        return alone(plan), found
+    constant, n = Constant.of(plan), len(plan.weights)
+    # Bonferroni over the units: the rate of false alarms is that of the whole fleet.
+    alarms = FALSE_ALARM / len(units)
     faulty: AnyArray = np.zeros(len(units), dtype=bool)
     for _ in range(N_PASSES):
         peers = Peers(plan, units, faulty)
-        fleet = peers.fleet
-        # Bonferroni over the units: the rate of false alarms is that of the whole fleet.
-        alarms = FALSE_ALARM / len(units)
         # What a unit shows first, then what is usual among all of them.
-        shown = [_Shown.of(unit, peers.beside(k), plan) for k, unit in enumerate(units)]
+        shown = [_Shown.of(unit, peers.beside(k), constant, n) for k, unit in enumerate(units)]
         usual = scatters([own.faults for own, is_healthy in zip(shown, peers.healthy, strict=True) if is_healthy])
-        fits = [_beside(unit, fleet, own, usual, alarms) for unit, own in zip(units, shown, strict=True)]
-        found = np.array([fit.is_deviating for fit in fits])
+        # Values and known faults: the smallest probability counts for both (Bonferroni).
+        chances = [min([1.0, 2 * own.by_value, *(2 * own.faults.chances(usual))]) for own in shown]
+        deviate = np.array(chances) < alarms
         # Who deviates hides others like him, where he was taken for healthy.
-        if not (found & peers.healthy & ~faulty).any():
+        if not (deviate & peers.healthy & ~faulty).any():
             break
-        faulty |= found
-    return fleet, sorted(fits, key=lambda fit: fit.p_value)
+        faulty |= deviate
+    fits = [
+        _beside(unit, peers.fleet, own.z, chance, own.faults.cause(usual) if chance < alarms else None, chance < alarms)
+        for unit, own, chance in zip(units, shown, chances, strict=True)
+    ]
+    return peers.fleet, sorted(fits, key=lambda fit: fit.p_value)
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,15 +97,20 @@ class _Shown:
 
     z: Array
     by_value: float
-    faults: Sequence[Tested]
+    faults: Tested
 
     @classmethod
-    def of(cls, unit: UnitSummary, others: Reference, plan: Plan) -> _Shown:
-        return cls(*_deviations(unit, others), tested_faults(unit, others, plan))
+    def of(cls, unit: UnitSummary, others: Reference, constant: Constant, n: int) -> _Shown:
+        return cls(*_deviations(unit, others), tested_faults(unit, others, constant, n))
 
 
 def _beside(
-    unit: UnitSummary, fleet: Reference, shown: _Shown, usual: Mapping[object, float], alarms: float
+    unit: UnitSummary,
+    fleet: Reference,
+    z: Array,
+    p_value: float,
+    cause: Cause | None = None,
+    is_deviating: bool = False,
 ) -> UnitFit:
     x, C, T = unit.values, unit.covariance, fleet.between**2
     # x_u = mu + T (C + T)^-1 (x - mu): the unit's own word counts by how much more it knows than the fleet
@@ -106,22 +118,18 @@ def _beside(
     gain = np.linalg.solve(C + np.diag(T), np.diag(T)).T
     values = fleet.mean + gain @ (x - fleet.mean)
     covariance = np.diag(T) - gain @ np.diag(T)
-    faults = [fault.judged(usual.get(fault.key, 1.0)) for fault in shown.faults]
-    # Values and known faults: the smallest probability counts for both (Bonferroni).
-    p_value = min([1.0, 2 * shown.by_value, *(2 * fault.p_value for fault in faults)]) if alarms else 1.0
-    is_deviating = p_value < alarms
     return UnitFit(
         unit=unit.unit,
         values=values,
         deviations=np.sqrt(np.maximum(np.diag(covariance), 0.0)),
         # The gain's diagonal: 1 where a unit's own logs decide, 0 where the fleet does.
         from_logs=np.clip(np.diag(gain), 0.0, 1.0),
-        z=shown.z,
+        z=z,
         error=unit.error(values),
         fleet_error=unit.error(fleet.mean),
         p_value=p_value,
         is_deviating=is_deviating,
-        cause=max(faults, key=lambda fault: fault.surprise) if is_deviating and faults else None,
+        cause=cause,
     )
 
 
@@ -132,4 +140,4 @@ def _deviations(unit: UnitSummary, others: Reference) -> tuple[Array, float]:
     # Of the variance only T is a guess: Satterthwaite's degrees of freedom, T known with its own.
     freedom = others.freedom * (variance / np.maximum(T, 1e-300)) ** 2
     z = (unit.values - others.mean) / np.sqrt(variance)
-    return z, len(z) * 2 * float(stats.t.sf(np.abs(z), np.clip(freedom, 1.0, 1e9)).min())
+    return z, len(z) * 2 * float(special.stdtr(np.clip(freedom, 1.0, 1e9), -np.abs(z)).min())

@@ -13,6 +13,7 @@ import numpy as np
 from tauform.archives import unpacked as unpacked_arrays
 from tauform.arrays import AnyArray, Array
 from tauform.description.robot import Robot
+from tauform.fleet.evidence.faults import Fault, faults_of, load_directions
 from tauform.fleet.evidence.noise import Colour, noise_of
 from tauform.fleet.sources.reading import LogFile, Reading, name_of
 from tauform.identification.fit import Fit
@@ -84,6 +85,16 @@ class Plan:
     def root(self) -> Array:
         """(p, p) L with L L' = covariance."""
         return root_of(self.covariance)
+
+    @cached_property
+    def faults(self) -> tuple[Fault, ...]:
+        """What may be wrong with a unit; once per plan, for they are asked for by each."""
+        return tuple(faults_of(self.source.design, self.values))
+
+    @cached_property
+    def load(self) -> Array:
+        """(p, 4) change of the values by a body at the tool; see `load_directions`."""
+        return load_directions(self.source.design)
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -10,17 +10,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
-from tauform.arrays import Array
+from tauform.arrays import AnyArray, Array
 from tauform.fleet.evidence.condensed import Plan, Window
-from tauform.fleet.evidence.faults import faults_of
 
 CONSTANT, DRIFT, STEP = "constant", "drift", "step"
 # Quantiles of a fleet by which its scatter is known; faults of fewer than a quarter of the units do not move them.
 USUAL_SHARES = (0.5, 0.75)
 # What is expected of healthy units counts like so many units that show it.
 UNITS_OF_EXPECTATION = 10
+# Name, joints and course of a fault.
+Key = tuple[str, tuple[int, ...], str]
 
 
 @dataclass(frozen=True)
@@ -29,9 +30,9 @@ class Course:
 
     Attributes:
         name, joints: as those of the fault.
-        course: "drift" or "step".
+        course: "drift" or "step", or "constant" for one that was always there.
         at: start of the first recording after a step, of the first one for a drift [s].
-        columns: of the unit's table behind those of the fleet.
+        columns: of the unit's table behind those of the fleet; of `Constant` for those that were always there.
         n_tried: places of a step that were tried.
         colour: factor on the variance of its noise, see `Colour`.
     """
@@ -44,41 +45,46 @@ class Course:
     n_tried: int
     colour: float
 
+    @property
+    def key(self) -> Key:
+        """The same fault in other units."""
+        return self.name, self.joints, self.course
+
 
 def ramp(start: Array) -> Array:
-    """(w,) from 0 at the first recording to 1 at the last."""
-    since: Array = start - start[0]
-    return since / max(float(since[-1]), 1e-300)
+    """(..., w) from 0 at the first recording to 1 at the last."""
+    since: Array = start - start[..., :1]
+    return since / np.maximum(since[..., -1:], 1e-300)
 
 
-def best_step(x: Array, precision: Array) -> tuple[float, int]:
-    """The place that parts a series best: difference of the means over its standard deviation, first index after it."""
-    before, after = np.cumsum(precision)[:-1], np.cumsum(precision[::-1])[-2::-1]
-    sums = np.cumsum(precision * x)
-    means = sums[:-1] / np.maximum(before, 1e-300), (sums[-1] - sums[:-1]) / np.maximum(after, 1e-300)
+def best_step(x: Array, precision: Array) -> tuple[Array, AnyArray]:
+    """The place that parts each series (..., w) best: difference of the means over its deviation, first index after."""
+    before, after = np.cumsum(precision, axis=-1)[..., :-1], np.cumsum(precision[..., ::-1], axis=-1)[..., -2::-1]
+    sums = np.cumsum(precision * x, axis=-1)
+    means = sums[..., :-1] / np.maximum(before, 1e-300), (sums[..., -1:] - sums[..., :-1]) / np.maximum(after, 1e-300)
     z = np.abs(means[1] - means[0]) * np.sqrt(before * after / np.maximum(before + after, 1e-300))
-    k = int(np.argmax(z))
-    return float(z[k]), k + 1
+    return z.max(axis=-1), np.argmax(z, axis=-1) + 1
 
 
-def best_line(x: Array, precision: Array, course: Array) -> tuple[float, float, float]:
-    """Slope over its standard deviation, and the values at 0 and at 1 of the course."""
-    mean, centre = np.average(x, weights=precision), np.average(course, weights=precision)
-    off = course - centre
-    square = max(float(precision @ off**2), 1e-300)
-    slope = float(precision @ (off * x)) / square
-    first = float(mean - slope * centre)
-    return abs(slope) * np.sqrt(square), first, first + slope
+def best_line(x: Array, precision: Array, course: Array) -> tuple[Array, Array, Array]:
+    """Slopes of series (..., w) over their deviations, and the values at 0 and at 1 of the course."""
+    total = precision.sum(axis=-1)
+    mean, centre = (precision * x).sum(axis=-1) / total, (precision * course).sum(axis=-1) / total
+    off = course - centre[..., None]
+    square = np.maximum((precision * off**2).sum(axis=-1), 1e-300)
+    slope = (precision * off * x).sum(axis=-1) / square
+    first = mean - slope * centre
+    return np.abs(slope) * np.sqrt(square), first, first + slope
 
 
-def widened(ratio: float, n_units: int) -> float:
-    """A ratio of variances that was seen in so many units; never below 1: less may be seen by chance."""
-    return max(1.0, 1.0 + (ratio - 1.0) * n_units / (n_units + UNITS_OF_EXPECTATION))
+def widened(ratio: Array, n_units: int) -> Array:
+    """Ratios of variances that were seen in so many units; never below 1: less may be seen by chance."""
+    return np.maximum(1.0, 1.0 + (ratio - 1.0) * n_units / (n_units + UNITS_OF_EXPECTATION))
 
 
-def two_sided(z: float) -> float:
-    """Probability of a deviation as large."""
-    return 2 * float(stats.norm.sf(z))
+def two_sided(z: Array) -> Array:
+    """Probability of deviations as large."""
+    return 2 * special.ndtr(-z)
 
 
 def courses(windows: Sequence[Window], held: Array, plan: Plan, scale: Array) -> tuple[list[Course], list[Array]]:
@@ -95,7 +101,7 @@ def courses(windows: Sequence[Window], held: Array, plan: Plan, scale: Array) ->
     start = np.array([window.start for window in windows])
     left = left_of(R, held, p) * scale[:, None]
     found, parts, first = [], [], 0
-    for fault, colour in zip(faults_of(plan.source.design, plan.values), plan.colour.of_faults, strict=True):
+    for fault, colour in zip(plan.faults, plan.colour.of_faults, strict=True):
         felt = np.zeros((*R.shape[:3], fault.directions.shape[1]))
         for j in fault.joints or range(n):
             felt[:, j] = R[:, j, :, : p + n] @ fault.directions
@@ -129,4 +135,4 @@ def _place(felt: Array, left: Array) -> int:
     """The window from which on a fault explains most of what is left."""
     squares = (felt**2).sum(axis=(1, 2))
     size = (felt * left).sum(axis=(1, 2)) / np.maximum(squares, 1e-300)
-    return best_step(size, squares)[1]
+    return int(best_step(size, squares)[1])

@@ -12,7 +12,6 @@ from tauform.arrays import Array
 from tauform.fleet.evidence.condensed import Plan, Window
 from tauform.fleet.evidence.courses import DRIFT, STEP, USUAL_SHARES, best_line, best_step, ramp, two_sided, widened
 from tauform.fleet.evidence.estimates import changes, left_in
-from tauform.fleet.evidence.faults import load_directions
 
 # Of all series of a healthy fleet, the share in which a change is found by chance.
 FALSE_ALARM = 0.01
@@ -63,7 +62,7 @@ def trends(unit: str, windows: Sequence[Window], held: Array, plan: Plan, noise:
     # Viscous and Coulomb friction and offsets: what wears, warms and drifts; links keep their mass.
     moving = list(plan.colour.moving)
     names = [*(design.names[k] for k in moving), *(f"gain_{j + 1}" for j in range(len(plan.weights))), "payload"]
-    p, load = len(plan.values), load_directions(design)
+    p, load = len(plan.values), plan.load
     found, spread = [], []
     for window in windows:
         A, left = left_in(window, held, p, noise)
@@ -99,14 +98,15 @@ def usual_trends(series: Sequence[Trend], deviating: Collection[str]) -> list[Tr
         deviating: units that say nothing about what is usual.
     """
     scatter: dict[tuple[str, int], list[float]] = {}
-    for trend in (trend for trend in series if trend.unit not in deviating):
-        w = 1.0 / np.maximum(trend.deviations, 1e-300) ** 2
-        off = trend.values - np.average(trend.values, weights=w)
-        scatter.setdefault((trend.value, len(w)), []).append(float(w @ off**2))
+    for _, alike in _by_length([trend for trend in series if trend.unit not in deviating]):
+        x, w = np.array([trend.values for trend in alike]), _precision(alike)
+        off = x - (w * x).sum(axis=1, keepdims=True) / w.sum(axis=1, keepdims=True)
+        for trend, square in zip(alike, (w * off**2).sum(axis=1).tolist(), strict=True):
+            scatter.setdefault((trend.value, len(off[0])), []).append(square)
     # Of series of one value and length: chi-squared of one less than their windows.
     found = {
         (name, count): max(
-            widened(float(np.quantile(seen, share)) / float(special.chdtri(count - 1, 1 - share)), len(seen))
+            float(widened(np.quantile(seen, share) / special.chdtri(count - 1, 1 - share), len(seen)))
             for share in USUAL_SHARES
         )
         for (name, count), seen in scatter.items()
@@ -115,18 +115,37 @@ def usual_trends(series: Sequence[Trend], deviating: Collection[str]) -> list[Tr
     return [replace(t, deviations=t.deviations * np.sqrt(ratio)) for t, ratio in zip(series, ratios, strict=True)]
 
 
-def change_of(trend: Trend, n_series: int) -> Change | None:
+def changes_of(series: Sequence[Trend], n_series: int) -> list[Change]:
     """The step or the straight line that explains a series best, where chance does not; Bonferroni over all tried."""
-    # Weighted by precision; a tiny floor keeps exact values from infinite weight.
-    x, w = trend.values, 1.0 / np.maximum(trend.deviations, 1e-300) ** 2
-    (z, k), course = best_step(x, w), STEP
-    line, was, now = best_line(x, w, ramp(trend.start))
-    if line > z:
-        z, k, course = line, 0, DRIFT
-    else:
-        was, now = (float(np.average(x[part], weights=w[part])) for part in (slice(None, k), slice(k, None)))
-    # Every place of the step and the line, in every series, is one trial.
-    p_value = min(1.0, len(x) * n_series * two_sided(z))
-    if p_value >= FALSE_ALARM:
-        return None
-    return Change(trend.unit, trend.value, float(trend.start[k]), was, now, p_value, course)
+    found: list[tuple[int, Change]] = []
+    for places, alike in _by_length(series):
+        x, w = np.array([trend.values for trend in alike]), _precision(alike)
+        (z, k), (line, was, now) = best_step(x, w), best_line(x, w, ramp(np.array([trend.start for trend in alike])))
+        # Every place of the step and the line, in every series, is one trial.
+        p_values = np.minimum(1.0, x.shape[1] * n_series * two_sided(np.maximum(z, line)))
+        for i in np.flatnonzero(p_values < FALSE_ALARM).tolist():
+            trend, at, p_value, course = alike[i], int(k[i]), float(p_values[i]), STEP
+            if line[i] > z[i]:
+                at, course, before, after = 0, DRIFT, float(was[i]), float(now[i])
+            else:
+                before, after = (
+                    float(np.average(x[i, part], weights=w[i, part])) for part in (slice(None, at), slice(at, None))
+                )
+            change = Change(trend.unit, trend.value, float(trend.start[at]), before, after, p_value, course)
+            found.append((places[i], change))
+    # In the order of the series.
+    return [change for _, change in sorted(found, key=lambda pair: pair[0])]
+
+
+def _by_length(series: Sequence[Trend]) -> list[tuple[list[int], list[Trend]]]:
+    """Series of as many windows, which go in stacks, and their places."""
+    found: dict[int, list[int]] = {}
+    for place, trend in enumerate(series):
+        found.setdefault(len(trend.values), []).append(place)
+    return [(places, [series[place] for place in places]) for places in found.values()]
+
+
+def _precision(alike: Sequence[Trend]) -> Array:
+    # A tiny floor keeps exact values from infinite weight.
+    found: Array = 1.0 / np.maximum(np.array([trend.deviations for trend in alike]), 1e-300) ** 2
+    return found
