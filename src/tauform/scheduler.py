@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -18,6 +18,9 @@ SECONDS_TO_RETURN = 120
 # Bytes that a worker's malloc keeps for the next array. Dask's own 64 kB returns every one to the system and fetches it
 # anew, page by page, which takes half of a task's time.
 BYTES_KEPT = 32 << 20
+# Tasks that travel together, where each worker still gets so many packs that none waits long for the last one: Dask's
+# own work is some milliseconds for each, on the client and on a worker.
+MOST_IN_PACK, PACKS_PER_WORKER = 4, 32
 Key = TypeVar("Key", bound=Hashable)
 Shared = TypeVar("Shared")
 Result = TypeVar("Result")
@@ -149,23 +152,34 @@ def _one_round(
         common = client.submit(pickle.loads, pickle.dumps(shared), pure=False)
         futures = {
             # pure=False: the same names may hold other contents in a later run.
-            client.submit(work, common, *task, retries=RETRIES, pure=False): key
-            for key, task in left.items()
+            client.submit(_pack, work, common, [left[key] for key in keys], retries=RETRIES, pure=False): keys
+            for keys in _packed(list(left), len(client.ncores()))
         }
         for future in as_completed(futures):
             try:
-                result = future.result()
+                results = future.result()
             except lost as error:
                 why = str(error) or type(error).__name__
                 continue
-            # Taken off before it is counted: none can come twice.
-            del left[futures[future]]
-            done(futures[future], result)
-            # Frees the result on the cluster; the caller has it now.
+            for key, result in zip(futures[future], results, strict=True):
+                # Taken off before it is counted: none can come twice.
+                del left[key]
+                done(key, result)
+            # Frees the results on the cluster; the caller has them now.
             future.release()
     except (CommClosedError, TimeoutError) as error:
         why = str(error) or type(error).__name__
     return why
+
+
+def _packed(keys: Sequence[Key], n_workers: int) -> Iterator[Sequence[Key]]:
+    """Keys whose tasks travel together."""
+    size = max(1, min(MOST_IN_PACK, len(keys) // (PACKS_PER_WORKER * max(1, n_workers))))
+    return (keys[first : first + size] for first in range(0, len(keys), size))
+
+
+def _pack(work: Callable[..., Result], shared: object, tasks: Sequence[tuple[Any, ...]]) -> list[Result]:
+    return [work(shared, *task) for task in tasks]
 
 
 def _wait_for_workers(client: Any, n_left: int, why: str) -> None:

@@ -76,6 +76,35 @@ def test_a_folder_that_grows_is_identified_again(tmp_path: Path) -> None:
         next(tf.watch_fleet(tf.load("two_link"), root, kept, every=-1.0))
 
 
+def test_watching_survives_what_comes_and_goes(tmp_path: Path) -> None:
+    root, kept, words = tmp_path / "logs", tmp_path / "kept", list[str]()
+    kept.mkdir()
+    robot, log = tf.load("two_link"), root / "A" / "1.csv"
+    with pytest.raises(RecordingError, match="no such folder"):
+        next(tf.watch_fleet(robot, root, kept, every=0.0, workers=0))
+    write(log, samples(arm(1), 1))
+
+    def say(text: str) -> None:
+        words.append(text)
+        # The folder is emptied under the watch, filled again and another unit's log is cut off.
+        if "no logs in it; trying again" in text:
+            write(root / "A" / "renamed.csv", samples(arm(1), 1))
+            whole = write(root / "B" / "1.csv", samples(arm(2), 2)).read_bytes()
+            (root / "B" / "2.csv").write_bytes(whole[: len(whole) // 2])
+            (root / "B" / "gone.csv").symlink_to(root / "nowhere.csv")
+
+    found = tf.watch_fleet(robot, root, kept, every=0.0, workers=0, sample=1, progress=say)
+    first = next(found)
+    log.unlink()
+    second = next(found)
+    assert sum("trying again" in text for text in words) == 1
+    assert first.n_windows == {"A": 1}
+    assert second.n_windows["A"] == 1
+    assert [name for _, name, _, _ in second.used].count("A/renamed.csv") == 1
+    assert "A/1.csv" not in [name for _, name, _, _ in second.used]
+    np.testing.assert_array_equal(second.excerpts["A"], first.excerpts["A"])
+
+
 def test_the_command_watches_and_logs_lines_of_json(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

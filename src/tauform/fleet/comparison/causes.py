@@ -7,6 +7,7 @@ much of r it explains.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -97,7 +98,7 @@ class Constant:
         everywhere = _place(p + n * n, {p + n * j + j: 1.0 for j in range(n)})
         found.append(("gain", tuple(range(n)), everywhere, float(plan.colour.of_gains.max())))
         # Joint i shows the torque of joint k instead of its own, and the other way round.
-        for i, k in ((i, k) for i in range(n) for k in range(i + 1, n)):
+        for i, k in itertools.combinations(range(n), 2):
             exchange = {p + n * i + k: 1.0, p + n * i + i: -1.0, p + n * k + i: 1.0, p + n * k + k: -1.0}
             found.append(("swap", (i, k), _place(p + n * n, exchange), 1.0))
         faults, first = [], 0

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePath
+from stat import S_ISREG
 from typing import Any
 
 from tauform.description.formats.load import load
@@ -145,8 +146,13 @@ def _owners(place: PurePath, log: LogFile, keys: Keys, robots: Mapping[str, str]
 def _files(folder: Path) -> Iterator[tuple[PurePath, LogFile]]:
     # Sorted by name: with dates in the names that is the order in time.
     for path in sorted(folder.rglob("*")):
-        if path.is_file():
-            place, found = path.relative_to(folder), path.stat()
+        try:
+            found = path.stat()
+        # Removed or renamed since it was listed: folders of running robots change while they are looked through.
+        except OSError:
+            continue
+        if S_ISREG(found.st_mode):
+            place = path.relative_to(folder)
             yield place, LogFile(path, visible(place.as_posix()), found.st_size, found.st_mtime_ns)
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import logging
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tauform.fleet.fleet_fit import FleetFit
     from tauform.fleet.sources.dataset import Dataset
 
+Result = TypeVar("Result")
 # Units that are listed in a terminal, if fewer deviate.
 MOST_ROWS = 40
 
@@ -69,12 +70,20 @@ def fleet(
     robot = None if len(places) == 1 else tf.load(places[0], **loading)
     options: dict[str, Any] = {"scheduler": scheduler, "workers": workers, "sample": sample, "checkpoint": checkpoint}
     options |= {"metrics": metrics, "progress": tell}
+    replaces = force
+
+    def work(logs: Dataset) -> tuple[dict[str, FleetFit], list[Path]]:
+        nonlocal replaces
+        found = _fleets(robot, logs, loading, options)
+        written = [] if output is None else _saved(found, output, replaces)
+        # From the second update on the folder is our own.
+        replaces = True
+        return found, written
+
     # For the time of this verb: the logger is the process's.
     with _json_logging() if log_json else nullcontext():
-        for count, logs in enumerate(_looks(places[-1], watch, every), start=1):
-            found = _fleets(robot, logs, loading, options)
-            # From the second update on the folder is our own.
-            written = [] if output is None else _saved(found, output, force or count > 1)
+        for count, result in enumerate(_results(work, places[-1], watch, every, tell), start=1):
+            found, written = result
             if not watch or count == updates:
                 break
             tell(f"update {count}: {'; '.join(map(repr, found.values()))}; waiting for logs")
@@ -86,12 +95,14 @@ def fleet(
     return Page({**data, **files}, tuple(shown for page in pages for shown in page.shown))
 
 
-def _looks(dataset: str, watch: bool, every: float) -> Iterator[Dataset]:
-    """The data set as it is, or again whenever it changes."""
+def _results(
+    work: Callable[[Dataset], Result], dataset: str, watch: bool, every: float, tell: Callable[[str], None]
+) -> Iterator[Result]:
+    """Of the data set as it is, or again whenever it changes."""
     from tauform.fleet.sources.dataset import Dataset
-    from tauform.fleet.watch import settled
+    from tauform.fleet.watch import watched
 
-    return settled(dataset, "unit", every) if watch else iter([Dataset.of(dataset)])
+    return watched(work, dataset, "unit", every, tell) if watch else map(work, [Dataset.of(dataset)])
 
 
 def _fleets(
