@@ -141,7 +141,7 @@ def _one_round(
     done: Callable[[Key, Result], None],
 ) -> str:
     """Submit what is left and take off what comes back; returns why the rest did not."""
-    from distributed import CancelledError, KilledWorker, as_completed
+    from distributed import CancelledError, KilledWorker
     from distributed.comm.core import CommClosedError
 
     # Losses that another round mends; what a task itself raises is a defect and goes up.
@@ -153,9 +153,9 @@ def _one_round(
         futures = {
             # pure=False: the same names may hold other contents in a later run.
             client.submit(_pack, work, common, [left[key] for key in keys], retries=RETRIES, pure=False): keys
-            for keys in _packed(list(left), len(client.ncores()))
+            for keys in _packed(list(left), _n_workers(client))
         }
-        for future in as_completed(futures):
+        for future in _arriving(futures, client):
             try:
                 results = future.result()
             except lost as error:
@@ -170,6 +170,34 @@ def _one_round(
     except (CommClosedError, TimeoutError) as error:
         why = str(error) or type(error).__name__
     return why
+
+
+def _arriving(futures: Mapping[Any, object], client: Any) -> Iterator[Any]:
+    """Futures as they are completed.
+
+    Raises:
+        TimeoutError: there is no worker any more, and none came back.
+    """
+    from distributed import as_completed
+
+    left = dict.fromkeys(futures)
+    while left:
+        try:
+            for future in as_completed(left, timeout=SECONDS_TO_RETURN):
+                del left[future]
+                yield future
+        except TimeoutError:
+            # Tasks may take as long; without workers nothing would ever arrive, and nobody would say so.
+            if not _n_workers(client):
+                raise TimeoutError("no worker is left") from None
+
+
+def _n_workers(client: Any) -> int:
+    try:
+        return len(client.ncores())
+    # Without its scheduler: the client gives up in many ways.
+    except Exception:
+        return 0
 
 
 def _packed(keys: Sequence[Key], n_workers: int) -> Iterator[Sequence[Key]]:
@@ -188,6 +216,6 @@ def _wait_for_workers(client: Any, n_left: int, why: str) -> None:
     # The client gives up in many ways: closed, timed out, refused.
     except Exception as error:
         raise IdentificationError(
-            f"the scheduler is gone with {n_left} units left ({why or error}); start it and run again: "
-            "a checkpoint keeps what was condensed"
+            f"the scheduler or its workers are gone with {n_left} units left ({why or error}); start them and run "
+            "again: a checkpoint keeps what was condensed"
         ) from None

@@ -104,6 +104,25 @@ def test_a_lost_scheduler_is_named_and_a_checkpoint_goes_on(
     assert_same(found, undisturbed)
 
 
+def test_workers_that_do_not_come_back_are_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.setattr("tauform.scheduler.SECONDS_TO_RETURN", 1)
+
+    def lose(words: str) -> None:
+        if "2 of 6 units condensed" in words:
+            cluster.scale(0)
+            client.retire_workers(close_workers=True)
+
+    with (
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=1, processes=False, dashboard_address="127.0.0.1:0", silence_logs=50
+        ) as cluster,
+        distributed.Client(cluster, timeout=2) as client,
+        pytest.raises(IdentificationError, match="its workers are gone with"),
+    ):
+        identified(folder, client=client, progress=lose)
+
+
 @pytest.mark.nightly
 def test_a_scheduler_killed_and_started_again_changes_nothing(
     folder: Path, undisturbed: tf.FleetFit, condensed: Any
