@@ -102,10 +102,11 @@ class Progress:
             return ""
         # Of units that were read: those from checkpoints took no time.
         rate = self.units / elapsed
-        return f", {rate:.3g} per second, {_duration(left / rate)} left"
+        return f", {rate:.3g} per second, {duration(left / rate)} left"
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
+    """Seconds in words, in the unit that people would use."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -12,7 +12,9 @@ from tauform.files.folder import write_folder
 from tauform.fleet.comparison.compare import FALSE_ALARM
 from tauform.fleet.comparison.reference import FEWEST_UNITS
 from tauform.fleet.fleet_fit import FleetFit, rows_of
+from tauform.fleet.progress import duration
 from tauform.fleet.sources.keys import told
+from tauform.messages import counted
 from tauform.report.html.document import Section, document
 from tauform.report.html.elements import Marked, facts, paragraph, table
 from tauform.report.html.plot import Panel, Plot, Series
@@ -51,7 +53,7 @@ def fleet_page(fit: FleetFit) -> str:
     """The page of a fleet; it opens without a network."""
     sections = [_overview(fit), _units(fit), *_changes(fit), *_left_out(fit)]
     title = f"Fleet of {fit.pooled.robot.name}"
-    return document(title, f"{len(fit.units)} units, {fit.seconds / 3600:.3g} hours of motion", sections)
+    return document(title, f"{counted(len(fit.units), 'unit')}, {duration(fit.seconds)} of motion", sections)
 
 
 def _overview(fit: FleetFit) -> Section:
@@ -106,7 +108,7 @@ def _units(fit: FleetFit) -> Section:
             "" if unit.cause is None else str(unit.cause),
             ", ".join(f"{name} {z:+.1f}" for name, z in unit.largest(fit.names)),
             # Chance of such a deviation in a unit like the others.
-            f"{unit.p_value:.1e}",
+            _chance(unit.p_value),
             100 * unit.error,
             100 * unit.fleet_error,
             fit.n_windows[unit.unit],
@@ -127,12 +129,21 @@ def _changes(fit: FleetFit) -> list[Section]:
         return []
     body = ""
     if fit.changes:
-        rows = [(c.unit, c.value, c.course, told(c.at), c.before, c.after, f"{c.p_value:.1e}") for c in fit.changes]
+        rows = [(c.unit, c.value, c.course, told(c.at), c.before, c.after, _chance(c.p_value)) for c in fit.changes]
         columns = ("unit", "value", "course", "since", "before", "after", "by chance")
         body += table(columns, rows, text_columns=4, caption="Changes", tall=len(rows) > 12, data=True)
     else:
         body += paragraph("No value changed by more than chance explains.")
+    body += paragraph(
+        "Fv and Fc are viscous and Coulomb friction, Fo an offset of the torque, gain the measured torque over the "
+        "predicted one, each of the joint whose number follows; payload the mass at the tool [kg] beside its own mean."
+    )
     return [Section("trends", "Over time", body + trend_plot(fit, by_change(fit, fit.trends)[:MOST_TRENDS], True).html)]
+
+
+def _chance(p_value: float) -> str:
+    """A probability as it is read: powers of ten only where it is small."""
+    return f"{p_value:.2g}" if p_value >= 0.01 else f"{p_value:.1e}"
 
 
 def _left_out(fit: FleetFit) -> list[Section]:

@@ -53,7 +53,10 @@ def trend_plot(fit: FleetFit, shown: Sequence[Trend], named: bool = False) -> Pl
         named: panels name the unit too.
     """
     panels = [Panel(f"{t.unit} {t.value}" if named else t.value, [_over_time(t), *_steps(fit, t)]) for t in shown]
-    caption = "Friction, offsets, gains and payload over time, with 95 % intervals"
+    # Where all are of one unit, panels are told apart without its name.
+    units = {trend.unit for trend in shown}
+    of = f" of {units.pop()}" if len(units) == 1 else ""
+    caption = f"Friction, offsets, gains and payload{of} over time, with 95 % intervals"
     dated = any(trend.start[0] >= FIRST_DATE for trend in shown)
     return Plot(caption, panels, f"start of the recording{'' if dated else ' [s]'}", "value", points=True)
 
