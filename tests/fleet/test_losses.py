@@ -123,6 +123,22 @@ def test_workers_that_do_not_come_back_are_named(folder: Path, monkeypatch: pyte
         identified(folder, client=client, progress=lose)
 
 
+def test_units_that_travel_in_packs_are_counted_once(
+    folder: Path, undisturbed: tf.FleetFit, condensed: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    distributed = pytest.importorskip("distributed")
+    # Packs of several for a few units, the last one smaller than the others.
+    monkeypatch.setattr("tauform.scheduler.PACKS_PER_WORKER", 1)
+    options = {"threads_per_worker": 1, "dashboard_address": "127.0.0.1:0", "silence_logs": 50}
+    with (
+        distributed.LocalCluster(n_workers=1, processes=False, **options) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        found = identified(folder, client=client)
+    assert sorted(condensed()) == UNITS
+    assert_same(found, undisturbed)
+
+
 @pytest.mark.nightly
 def test_a_scheduler_killed_and_started_again_changes_nothing(
     folder: Path, undisturbed: tf.FleetFit, condensed: Any

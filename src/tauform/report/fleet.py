@@ -82,7 +82,11 @@ def _overview(fit: FleetFit) -> Section:
         Series("with its own", [100 * u.error for u in units], x=names, style="points", colour=0),
     ]
     body += Plot(
-        "Torque error by unit, most deviating first", [Panel("", errors)], "unit", "RMS error / RMS torque [%]"
+        "Torque error by unit, most deviating first",
+        [Panel("", errors)],
+        "unit",
+        "RMS error / RMS torque [%]",
+        ylog=True,
     ).html
     score = [Series("largest deviation", largest, x=names, style="points", colour=0)]
     body += Plot("Largest deviation from the fleet", [Panel("", score)], "unit", "standard deviations", ylog=True).html
@@ -143,6 +147,8 @@ def _changes(fit: FleetFit) -> list[Section]:
 
 def _chance(p_value: float) -> str:
     """A probability as it is read: powers of ten only where it is small."""
+    if p_value < 1e-300:
+        return "< 1e-300"
     return f"{p_value:.2g}" if p_value >= 0.01 else f"{p_value:.1e}"
 
 

@@ -92,7 +92,7 @@ def _unit(fit: FleetFit, name: str) -> str:
         {
             "deviates": Marked("yes", "bad") if unit.is_deviating else Marked("no", "good"),
             "most likely": "–" if unit.cause is None else str(unit.cause),
-            "torque error": (f"{100 * unit.error:.2g} %", f"{100 * unit.fleet_error:.2g} % with the fleet's values"),
+            "torque error": (f"{100 * unit.error:.3g} %", f"{100 * unit.fleet_error:.3g} % with the fleet's values"),
             "recordings": fit.n_windows[name],
         }
     )
@@ -110,16 +110,18 @@ def _torques(fit: FleetFit, name: str) -> str:
     if rows is None or not len(rows):
         return ""
     names = fit.pooled.robot.joint_names
-    n, t = len(names), rows[:, 0]
+    n, t, cause = len(names), rows[:, 0], fit.units[name].cause
+    # Joints at fault first: theirs is the panel that is open.
+    order = sorted(range(n), key=lambda j: cause is None or j not in cause.joints)
     panels = [
         Panel(
-            joint,
+            names[j],
             [
                 Series("measured", rows[:, 1 + j], x=t, colour=8),
                 Series("predicted by the pooled model", rows[:, 1 + n + j], x=t, colour=0),
             ],
         )
-        for j, joint in enumerate(names)
+        for j in order
     ]
     return Plot("Torques at the beginning of the last recording", panels, "time [s]", "torque [N m or N]").html
 
