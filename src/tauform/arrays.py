@@ -33,7 +33,7 @@ def joint_vector(values: ArrayLike, n_joints: int, name: str, last: str = "the j
     try:
         if values is None:
             raise TypeError  # NumPy would make a NaN of it
-        array = np.asarray(values)
+        array = _unmasked(values)
         # Complex stays complex: derivatives by complex step run through the same cores.
         if array.dtype.kind != "c":
             array = array.astype(np.float64, copy=False)
@@ -50,10 +50,18 @@ def joint_vector(values: ArrayLike, n_joints: int, name: str, last: str = "the j
     return array
 
 
+def _unmasked(values: ArrayLike) -> AnyArray:
+    """As an array; texts and entries that are masked out are no numbers, though NumPy would take them for such."""
+    array = np.asarray(values)
+    if array.dtype.kind in "US" or np.ma.is_masked(values):
+        raise TypeError
+    return array
+
+
 def fixed_array(values: ArrayLike, shape: tuple[int, ...], name: str) -> Array:
     """Check that values are finite numbers of exactly this shape, of a size that can be meant; a read-only copy."""
     try:
-        array = read_only(values)
+        array = read_only(_unmasked(values))
     except (TypeError, ValueError, OverflowError):
         raise ShapeError(f"{name}: expected numbers of shape {shape}, got {values!r:.60}") from None
     if array.shape != shape:

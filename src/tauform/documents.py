@@ -29,7 +29,8 @@ def parse_toml(text: str) -> dict[str, Any]:
         ValueError: not TOML, nested too deeply, or an integer of thousands of digits; the message names the line.
     """
     try:
-        return tomllib.loads(text)
+        # Editors of Windows mark UTF-8 with a byte order mark, which is no part of the text.
+        return tomllib.loads(text.removeprefix("\ufeff"))
     except RecursionError:
         raise ValueError("nested too deeply") from None
 

@@ -1,6 +1,10 @@
-"""Loop constraints against a parallelogram whose dynamics are derived by hand."""
+"""Loop constraints against a parallelogram whose dynamics are derived by hand; loops that close by their geometry."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,6 +13,7 @@ import tauform as tf
 from random_robots import random_states
 from tauform.description.joint import Joint, Link
 from tauform.description.robot import Robot
+from tauform.errors import DescriptionError, LoopError
 
 G = 9.81
 L1, L2 = 0.5, 0.2  # the crank at angle a; the lever at angle b
@@ -108,3 +113,62 @@ def test_jacobian_of_a_carried_frame(parallelogram):
     np.testing.assert_allclose(J[:, 3, 0], -L1 * np.sin(q[:, 0]), rtol=0, atol=1e-15)
     np.testing.assert_allclose(J[:, 3, 1], 0, rtol=0, atol=1e-15)
     np.testing.assert_allclose(J[:, 2], np.tile([0.0, 1.0], (5, 1)), rtol=0, atol=1e-15)
+
+
+def solved_loop() -> Robot:
+    """A four-bar on a column, with a pivot that is almost on its line, and a tool to carry things."""
+    robot = tf.load("four_bar")
+    almost = np.array(robot.joints[2].parent_from_joint)
+    almost[1, 3] = 1e-3
+    joints = (*robot.joints[:2], replace(robot.joints[2], parent_from_joint=almost), *robot.joints[3:])
+    start = {"crank": 1.0, "coupler": -0.7, "rocker": 1.6}
+    tree = replace(robot, closure=None, joints=joints)
+    return tree.with_closed_loop("four-bar", ["coupler_end", "rocker_end"], ["coupler", "rocker"], start=start)
+
+
+# Every method that makes a robot of one with a loop, but those that refuse it.
+CHANGES: dict[str, Callable[[Robot], Robot]] = {
+    "with_payload": lambda robot: robot.with_payload(tf.Inertia.of(2.0), "coupler_end"),
+    "with_tool": lambda robot: robot.with_tool([0.1, 0.0, 0.2]),
+    "with_masses": lambda robot: robot.with_masses({"rocker_arm": 5.0}),
+    "with_gravity": lambda robot: robot.with_gravity([1.0, 2.0, 3.0]),
+    "with_parameters": lambda robot: robot.with_parameters(2 * np.array(robot.parameters)),
+    "with_drives": lambda robot: robot.with_drives([tf.Drive.of("viscous", joints=0, coefficient=1.0)]),
+    "without_drives": lambda robot: robot.without_drives(),
+    "without_friction": lambda robot: robot.without_friction(),
+    "locked": lambda robot: robot.locked({"yaw": 0.3}),
+    "snapped": lambda robot: robot.snapped(0.01),
+    "with_geometry": lambda robot: robot.with_geometry([0.0] * 3 + [0.02, 0.01, -0.03] + [0.0] * 15 + [0.01, 0.0, 0.0]),
+    "with_relations": lambda robot: robot.with_relations({"crank": {"yaw": 0.2, "": 1.0}}),
+    "with_base_parameters": lambda robot: robot.with_base_parameters(tf.base_parameters(robot).values(robot)),
+}
+REFUSED = {"up_to", "with_loops"}
+
+
+def test_every_change_of_a_robot_is_tried() -> None:
+    annotations = {name: getattr(method, "__annotations__", {}) for name, method in vars(Robot).items()}
+    made = {name for name, own in annotations.items() if own.get("return") == "Robot"}
+    assert made == {*CHANGES, *REFUSED, "from_dh", "with_closed_loop"}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_loops_stay_closed_whatever_is_changed(change: str, tmp_path: Path) -> None:
+    robot = CHANGES[change](solved_loop())
+    q = np.full((1, robot.n_joints), 0.2) * np.linspace(0.5, 1.5, 5)[:, None]
+    ends = [tf.forward_kinematics(robot, q, frame=name)[:, :3, 3] for name in ("coupler_end", "rocker_end")]
+    np.testing.assert_allclose(*ends, rtol=0, atol=1e-12)
+    # What the file says is the robot, not a copy of an older geometry.
+    again = tf.load(robot.save(tmp_path / "loop.toml").path)
+    motion = (q, 1 + q, 2 + q)
+    np.testing.assert_array_equal(tf.inverse_dynamics(again, *motion), tf.inverse_dynamics(robot, *motion))
+
+
+def test_a_geometry_that_opens_a_loop_is_refused() -> None:
+    with pytest.raises(LoopError, match="four-bar"):
+        solved_loop().with_geometry([0.0] * 21 + [5.0, 0.0, 0.0])
+    with pytest.raises(DescriptionError, match="tool: a loop closes at frame 'coupler_end'"):
+        replace(solved_loop(), tip="coupler_end").with_tool([0.1, 0.0, 0.0])
+    with pytest.raises(DescriptionError, match="tip: four_bar has joints"):
+        solved_loop().up_to("coupler_rod")
+    with pytest.raises(DescriptionError, match="not linear"):
+        solved_loop().with_loops(np.zeros((4, 2)), np.zeros(4), ["yaw", "crank"])

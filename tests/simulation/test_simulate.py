@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -100,6 +101,20 @@ def test_controllers_do_what_they_are_for():
     assert np.abs(sagging.q[-1] - q0).max() > 0.01
     knowing = tf.simulate(heavy, q0, None, tf.Controller.gravity_compensation(), 0.2)
     np.testing.assert_allclose(knowing.q[-1], q0, rtol=0, atol=1e-10)
+
+
+def test_a_feed_forward_knows_the_temperature():
+    """Friction by temperature at this temperature, of the robot or of the model alone, state by state of a batch."""
+    warm = ROBOT.with_drives([*ROBOT.drives, tf.Drive.of("thermal", joints=0, coefficient=0.05, label="bearing")])
+    q0, q1 = np.array([0.2, 0.4]), np.array([0.8, -0.3])
+    law = tf.Controller.feed_forward(quintic([q0, q1], [1.0], 200.0, ROBOT.joint_names), 100.0, 20.0)
+    temperature = np.array([[20.0, 20.0], [60.0, 30.0]])
+    motion = tf.simulate(warm, q0, None, law, 1.2, 1e-3, integrator="rk4", temperature=temperature)
+    np.testing.assert_allclose(motion.q[:, -1], np.stack([q1, q1]), rtol=0, atol=2e-3)
+    believing = replace(law, model=warm)
+    pushed = tf.simulate(ROBOT, q0, None, believing, 0.1, temperature=temperature)
+    assert pushed.q.shape[0] == 2
+    assert np.abs(pushed.tau[0] - pushed.tau[1]).max() > 0.1
 
 
 def test_recorded_torques_repeat_the_motion():

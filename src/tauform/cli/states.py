@@ -25,7 +25,8 @@ def joint_values(robot: Robot, text: str, name: str) -> Array:
         if not named:
             numbers = [float(word) for word in words]
             if words and len(numbers) != robot.n_joints:
-                raise ShapeError(f"--{name}: expected {robot.n_joints} numbers, got {len(numbers)}; or name the joints")
+                expected = f"{robot.n_joints} number{'s' * (robot.n_joints != 1)}"
+                raise ShapeError(f"--{name}: expected {expected}, got {len(numbers)}; or name the joints")
             values[: len(numbers)] = numbers
             return values
         # A mixture leaves open which joints the bare numbers belong to.
@@ -39,5 +40,5 @@ def joint_values(robot: Robot, text: str, name: str) -> Array:
         # ShapeError is a ValueError too; it already says what is wrong.
         if isinstance(error, ShapeError):
             raise
-        raise ShapeError(f"--{name}: not a number in {text!r} ({error})") from None
+        raise ShapeError(f"--{name}: expected numbers like 0.1 or {robot.joint_names[0]}=0.1, got {text!r}") from None
     return values

@@ -9,12 +9,12 @@ from functools import partial
 
 from tauform.closedform.threads import on_one_thread
 from tauform.codegen.certificate import certified
-from tauform.codegen.conventions import conventions, wrench_lines
+from tauform.codegen.conventions import conventions, payload_line, wrench_lines
 from tauform.codegen.functions import FUNCTIONS, Algorithm, Function
 from tauform.codegen.looping import can_loop
 from tauform.codegen.minimal.bodies import Bodies
 from tauform.codegen.minimal.equivalence import exact_null_vectors
-from tauform.codegen.minimal.problem import Problem, has_friction, problem_of, wrench_port
+from tauform.codegen.minimal.problem import Problem, has_friction, load_frame, problem_of, wrench_port
 from tauform.codegen.minimal.search import Choice, FrameSearch, Prices, cheapest
 from tauform.codegen.minimal.split import lowered
 from tauform.codegen.minimal.tracing import MAX_NODES, Graphs, operations, traced
@@ -283,8 +283,9 @@ def _about(function: Function, problem: Problem) -> About:
     columns = {} if base is None else {"theta": tuple(base.names)}
     grouping = problem.grouping if base is None else base.grouping
     defaults = dict(zip(entries, problem.defaults, strict=True))
-    lines = (*conventions(problem.robot), *wrench_lines([(wrench_port(frame), frame) for frame in problem.frames]))
-    robot = problem.robot
+    robot, wrenches = problem.robot, [(wrench_port(frame), frame) for frame in problem.frames]
+    carried = [payload_line(load_frame(robot))] if "payload" in entries else []
+    lines = (*conventions(robot), *carried, *wrench_lines(wrenches))
     return About(
         function.summary, lines, {**columns, **entries}, defaults, grouping, robot.joint_names, has_friction(robot)
     )

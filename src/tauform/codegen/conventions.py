@@ -27,6 +27,11 @@ def conventions(robot: Robot) -> tuple[str, ...]:
     return tuple(lines)
 
 
+def payload_line(frame: Frame) -> str:
+    """Meaning of the input for the ten parameters of the body that the robot carries."""
+    return f"payload: ten parameters of the body at frame {frame.name}, in its axes, in place of the described one."
+
+
 def wrench_lines(ports: Sequence[tuple[str, Frame]]) -> list[str]:
     """Meaning of the inputs for external wrenches; each is given with its frame."""
     return [

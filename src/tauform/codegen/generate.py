@@ -47,7 +47,8 @@ def generate(
             "fastest" compiles them and takes the one that is quickest on this machine; or the name of one; for a
             closed form (a model, or a chain that is derived first) "factored", for a model also "recursive".
         parameters: "baked" folds the robot's numbers in; "runtime" makes the base parameters an input `theta`.
-        payload: "runtime" makes the ten parameters of the body at the tool an input `payload`.
+        payload: "runtime" makes the ten parameters of the carried body an input `payload`: at the frame of the robot's
+            payload, which it replaces, or at the tool where none is described.
         wrenches: frames or links at which the surroundings push: each adds an input `wrench_<frame>`, (6,) force then
             moment on the robot in the frame's axes, after all others; of inverse and forward dynamics and bias_torque.
 

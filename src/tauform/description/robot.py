@@ -323,7 +323,10 @@ class Robot(Value, Displayed):
 
         The placement of each joint is Rz Rx Rz times a translation; its three angles are rounded to multiples of a
         quarter turn, and translations shorter than `angle` times the robot's longest become zero. `check()` says
-        what that changes.
+        what that changes. Loops are closed with the new frames.
+
+        Raises:
+            LoopError: a loop does not close with them.
         """
         return deferred("Robot.snapped")(self, angle)
 
@@ -332,10 +335,11 @@ class Robot(Value, Displayed):
 
         Args:
             changes: (6 n_bodies,) of each joint, in its own frame before it moves: a rotation vector rx, ry, rz [rad]
-                and a shift x, y, z [m], columns as of `tf.kinematic_regressor`.
+                and a shift x, y, z [m], columns as of `tf.kinematic_regressor`. Loops are closed anew with them.
 
         Raises:
             ShapeError: another number of changes.
+            LoopError: a loop does not close with the new geometry.
         """
         return deferred("Robot.with_geometry")(self, changes)
 

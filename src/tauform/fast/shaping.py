@@ -30,7 +30,8 @@ def frames_of(robot: Robot, wrenches: Any) -> tuple[str, ...] | None:
 def plain_array(value: Any, n: int) -> Array | None:
     """Finite real numbers of shape (..., n) as doubles; None for anything else."""
     if type(value) is not np.ndarray:
-        if value is None:
+        # Masked entries are refused by the textbook function.
+        if value is None or np.ma.is_masked(value):
             return None
         try:
             value = np.asarray(value)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from tauform.description.changes.edit import snapped
+from tauform.description.changes.edit import straight_joints
+from tauform.description.changes.relations import with_placements
 from tauform.description.finding import Finding, place_of
 from tauform.description.findings import drive_findings, gravity_findings, inertia_findings
-from tauform.description.robot import Robot
+from tauform.description.joint import Joint
+from tauform.description.robot import GeneralClosure, Robot
+from tauform.errors import LoopError
 from tauform.rigidbody.inverse_dynamics import inverse_dynamics
 from tauform.wording import argument
 
@@ -35,35 +40,35 @@ def alignment_findings(robot: Robot) -> list[Finding]:
     if not steps:
         return []
     # The option is one number for the whole robot, so its largest step decides.
-    straight = snapped(robot, max(steps.values()))
+    angle = max(steps.values())
+    joints = straight_joints(robot, angle)
     frames, those = ("their frames are", "them") if len(steps) > 1 else ("its frame is", "it")
-    what = f"{frames} almost, not exactly, aligned ({_deviation(robot, straight, tuple(steps))})"
-    remedy = f"{argument('snap', max(steps.values()))} would straighten {those} and change torques by at most "
-    return [
-        Finding(
-            "note",
-            place_of("joint", [robot.joints[i].name for i in steps]),
-            what,
-            remedy + _torque_change(robot, straight),
-        )
-    ]
+    what = f"{frames} almost, not exactly, aligned ({_deviation(robot.joints, joints, tuple(steps))})"
+    try:
+        straight = with_placements(robot, joints)
+    except LoopError:
+        remedy = f"{argument('snap', angle)} would open loops that close by these frames; straighten the file itself"
+    else:
+        change = _torque_change(robot, straight)
+        remedy = f"{argument('snap', angle)} would straighten {those} and change torques by at most {change}"
+    return [Finding("note", place_of("joint", [robot.joints[i].name for i in steps]), what, remedy)]
 
 
 def _smallest_snap(robot: Robot, i: int) -> float | None:
     """The smallest power of ten that straightens joint i as far as it is almost aligned; None if it is straight."""
-    goal = snapped(robot, ALMOST_ALIGNED, only=i).joints[i]
-    # `snapped` hands back the same joint where there is nothing to straighten.
+    goal = straight_joints(robot, ALMOST_ALIGNED, only=i)[i]
+    # `straight_joints` hands back the same joint where there is nothing to straighten.
     if goal is robot.joints[i]:
         return None
     for step in SNAP_STEPS:
-        if np.array_equal(snapped(robot, step, only=i).joints[i].parent_from_joint, goal.parent_from_joint):
+        if np.array_equal(straight_joints(robot, step, only=i)[i].parent_from_joint, goal.parent_from_joint):
             return step
     return ALMOST_ALIGNED
 
 
-def _deviation(robot: Robot, straight: Robot, joints: tuple[int, ...]) -> str:
+def _deviation(joints: Sequence[Joint], straight: Sequence[Joint], almost: tuple[int, ...]) -> str:
     """Largest angle and largest shift by which the frames are off."""
-    pairs = [(robot.joints[i].parent_from_joint, straight.joints[i].parent_from_joint) for i in joints]
+    pairs = [(joints[i].parent_from_joint, straight[i].parent_from_joint) for i in almost]
     # Frobenius, exact for small angles
     angle = max(float(np.linalg.norm(before[:3, :3] - after[:3, :3])) for before, after in pairs) / np.sqrt(2)
     shift = max(float(np.linalg.norm(before[:3, 3] - after[:3, 3])) for before, after in pairs)
@@ -76,6 +81,8 @@ def _torque_change(robot: Robot, other: Robot) -> str:
     rng = np.random.default_rng(0)
     # A fixed seed: the sentence must be the same each time it is said.
     q = rng.uniform(-np.pi, np.pi, (N_STATES, robot.n_joints))
+    if isinstance(robot.closure, GeneralClosure):
+        q = robot.closure.inside(q)
     qd, qdd = rng.normal(size=(2, N_STATES, robot.n_joints))
     tau = inverse_dynamics(robot, q, qd, qdd)
     change = np.abs(inverse_dynamics(other, q, qd, qdd) - tau).max(axis=0)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from tauform.arrays import AnyArray
 from tauform.description.drives.dual import Dual
 from tauform.description.drives.groups import JointState, acting
-from tauform.description.robot import Robot
+from tauform.description.robot import GeneralClosure, Robot
 from tauform.description.tree import Tree
 from tauform.errors import DescriptionError
 from tauform.portable.products import product
@@ -32,6 +32,7 @@ def carried_torque(robot: Robot, rigid: AnyArray) -> AnyArray:
     """
     if robot.closure is None:
         return rigid
+    _refuse_functions(robot)
     carried = np.zeros_like(rigid)
     projected = product(robot.closure.F.T, rigid.reshape(len(rigid), -1))
     # F^T tau_tree is what the motors of the loops carry; the joints that follow have no drive of their own.
@@ -43,7 +44,17 @@ def carried_transposed(robot: Robot, weights: AnyArray) -> AnyArray:
     """The transpose of `carried_torque`."""
     if robot.closure is None:
         return weights
+    _refuse_functions(robot)
     return product(robot.closure.F, weights[leading_joints(robot)])
+
+
+def _refuse_functions(robot: Robot) -> None:
+    if isinstance(robot.closure, GeneralClosure):
+        name = next(robot.joints[term.joints[0]].name for term in robot.further_drives if "carried" in term.reads)
+        raise DescriptionError(
+            f"robot {robot.name!r}: friction by load of joint {name!r} is computed beside linear relations only, and "
+            "here joints follow by a function or close a loop; leave that term out (robot.with_drives)"
+        )
 
 
 def load_slopes(tree: Tree, motion: JointState) -> AnyArray:

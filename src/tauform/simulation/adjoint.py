@@ -225,7 +225,7 @@ def _by_parameters(robot: Robot, states: dict[str, Any]) -> Array:
 
 def _by_geometry(robot: Robot, states: dict[str, Any]) -> Array:
     def core(q: AnyArray, qd: AnyArray, qdd: AnyArray, weights: AnyArray, *_: AnyArray) -> AnyArray:
-        # Drives do not know where their joints are mounted, nor how warm they are.
+        # Of the drives only springs between points know where joints are mounted; none that does reads temperatures.
         return weighted_geometry(robot.tree, q, qd, qdd, weights)
 
     return evaluate(robot, core, **states)

@@ -85,12 +85,13 @@ class Controller:
         """tau = M (qdd + stiffness (target - q) + damping (its rate - qd)) + C qd + g; gains in 1/s^2 and 1/s."""
         return cls("computed_torque", target, stiffness, damping, model=model)
 
-    def inputs(self, robot: Robot, q0: Array, t: Array) -> dict[str, Array]:
+    def inputs(self, robot: Robot, q0: Array, t: Array, temperature: Array | None = None) -> dict[str, Array]:
         """Each port as (states or 1, steps or 1, n).
 
         Args:
             q0: (N, n) positions that the simulation starts at.
             t: (T,) times of the steps.
+            temperature: (N, n) of the joints, where friction of the model depends on it.
 
         Raises:
             SimulationError: the trajectory or model has other joints, or a gain is not one number or one per joint.
@@ -105,7 +106,8 @@ class Controller:
         # Of the model, not of the robot that is simulated: a controller knows only what it was given.
         if self.feeds_forward:
             # Once for all steps: a feed-forward does not depend on the state.
-            command = inverse_dynamics(self.model or robot, q, qd, qdd)
+            warm = None if temperature is None else temperature[:, None]
+            command = inverse_dynamics(self.model or robot, q, qd, qdd, warm)
         # Computed torque commands an acceleration; the others add a torque.
         first = qdd if self.law == "computed_torque" else command
         return dict(zip(PORTS[self.law], (first, q, qd, *gains), strict=True))

@@ -79,25 +79,32 @@ def simulate(
     held = {**temperatures(robot, temperature), **{f"wrench_{name}": array for name, array in external.items()}}
     # Multiples, not sums: rounding of a million additions would show.
     times: Array = step * np.arange(n_steps + 1, dtype=np.float64)
+    model = (control.model or robot) if isinstance(control, Controller) else robot
+    # A controller's model may depend on temperature where the robot does not.
+    believed = temperatures(model, temperature)
     # States, temperatures, wrenches and torques may each bring the batch's dimensions.
-    batch = _batch(q, qd, held, control, robot)
+    batch = _batch(q, qd, {**held, **believed}, control, robot)
     if 0 in batch:
         raise ShapeError(f"q0: a batch of shape {batch} holds no state; give one at least")
     rows = {name: _row(x, batch) for name, x in {"q": q, "qd": qd, **held}.items()}
     # Functions of the user run between steps: to the program their torque is given.
     law = control.law if isinstance(control, Controller) else "torque"
-    model = (control.model or robot) if isinstance(control, Controller) else robot
     # Plants are compared by value: the same simulation again finds its compiled step.
     plant = Plant(robot, integrator, law, model, limits, tuple(external), effort_limits)
     _check_start(plant, rows["q"])
     # All steps at once where no state is needed: a step then only reads.
-    given = control_inputs(control, robot, rows["q"], times, step, batch)
+    given = control_inputs(control, robot, rows["q"], times, step, batch, _temperature(believed, batch))
     if "tau" in given:
         given["tau"] = plant.cut_off(given["tau"])
     rollout = Rollout(plant, batch, rows, given, control if callable(control) else None, times, float(step), threads)
     q, qd, qdd, tau = (x.reshape(*batch, -1, robot.n_joints) for x in rollout.kept(every, progress))
     # Every so many-th time, as the states are kept.
     return Motion(robot, times[::every], q, qd, qdd, tau, integrator, float(step))
+
+
+def _temperature(held: Mapping[str, ArrayLike], batch: tuple[int, ...]) -> Array | None:
+    """(N, n) temperatures as a controller's model takes them."""
+    return _row(np.asarray(held["temperature"]), batch) if held else None
 
 
 def _n_steps(duration: float, step: float, every: int) -> int:

@@ -19,12 +19,18 @@ Control = Callable[[float, Array, Array], ArrayLike]
 
 
 def control_inputs(
-    control: Any, robot: Robot, q: Array, times: Array, step: float, batch: tuple[int, ...]
+    control: Any,
+    robot: Robot,
+    q: Array,
+    times: Array,
+    step: float,
+    batch: tuple[int, ...],
+    temperature: Array | None = None,
 ) -> dict[str, Array]:
     """Ports of the control law, (N or 1, T or 1, n); none where a function gives the torques."""
     n = robot.n_joints
     if isinstance(control, Controller):
-        return control.inputs(robot, q, times)
+        return control.inputs(robot, q, times, temperature)
     if control is None:
         return {"tau": np.zeros((1, 1, n))}
     # A Python function is asked at each step, between compiled ones.

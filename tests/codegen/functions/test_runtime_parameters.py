@@ -119,3 +119,14 @@ def test_a_link_without_inertia_is_named() -> None:
     massless = arm.with_parameters(np.where(np.arange(28) // 10 == 1, 0.0, arm.parameters))
     with pytest.raises(SingularMassMatrixError, match=r"'link2' \(joint 'joint2'\) has no inertia"):
         tf.generate(massless, "forward_dynamics")
+
+
+def test_a_load_stands_where_the_robot_describes_its_own() -> None:
+    """At the frame of the described payload, which it replaces, and the conventions name that frame."""
+    robot = tf.load("puma260_izaguirre").with_payload(LOAD, "link3")
+    program = tf.generate(robot, "gravity_torque", payload="runtime")
+    q, heavier = states()[0], tf.Inertia.of(2.0, [0.1, 0.0, 0.0])
+    expected = tf.gravity_torque(robot.with_payload(heavier, "link3"), q)
+    found = tf.compile(program)(q, heavier.parameters)
+    assert np.abs(found - expected).max() < 1e-13 * np.abs(expected).max()
+    assert any(line.startswith("payload: ") and "frame link3" in line for line in program.about.conventions)

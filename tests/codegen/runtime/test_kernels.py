@@ -299,3 +299,17 @@ def test_wrong_input_is_named(kernel: Kernel) -> None:
         kernel(q, q, q, threads=-1)
     with pytest.raises(ShapeError, match=r"p: expected shape \(3,\), the same for all states"):
         compile_program(every_kind())(np.zeros((2, 3)), np.zeros((2, 2, 2)), np.zeros(2), np.zeros((2, 3)))
+
+
+def test_masked_entries_are_refused() -> None:
+    """What a mask hides is no number: neither kernels nor any tier compute with it."""
+    robot, states = tf.load("two_link"), [np.ma.masked_array(np.zeros(2), [False, True]), np.zeros(2), np.zeros(2)]
+    with pytest.raises(ShapeError, match="q: expected numbers"):
+        tf.compile(robot)(*states)
+    for tier in (1, 2):
+        with pytest.raises(ShapeError, match="q: expected numbers"):
+            tf.inverse_dynamics(robot, *states, tier=tier)
+        with pytest.raises(ShapeError, match="q: expected numbers"):
+            tf.inverse_dynamics(robot, ["0", "1"], *states[1:], tier=tier)
+    with pytest.raises(ShapeError, match="gravity: expected numbers"):
+        robot.with_gravity(np.ma.masked_array(np.zeros(3), [False, False, True]))

@@ -253,3 +253,23 @@ def test_the_tool_moves_in_its_own_axes_and_its_payload_with_it(tip: str | None)
     expected = tf.gravity_torque(robot.with_payload(beside), q)
     for arm in (moved.with_payload(load), robot.with_payload(load).with_tool([0.1, 0.0, 0.2])):
         np.testing.assert_allclose(tf.gravity_torque(arm, q), expected, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("locks", [("joint1",), ("joint1", "joint3")])
+def test_shafts_that_lose_both_ends_add_up_at_the_joint_between_them(locks: tuple[str, ...]) -> None:
+    """Terms that become alike are one term; the torque is that of the free robot at rest there."""
+    robot = tf.random_robot("RRR", 5)
+    rubbing = [
+        tf.Drive.of("smooth", joints=1, coefficient=0.2, width=0.1),
+        tf.Drive.of("coupled_coulomb", joints=(0, 1), coefficient=0.3, width=0.1),
+        tf.Drive.of("coupled_coulomb", joints=(1, 2), coefficient=0.4, width=0.1),
+    ]
+    robot = robot.with_drives([*robot.drives, *rubbing])
+    positions = dict.fromkeys(locks, 0.1)
+    moving = [i for i, name in enumerate(robot.joint_names) if name not in positions]
+    motion = np.random.default_rng(0).normal(size=(3, 10, 3))
+    for name in locks:
+        motion[:, :, robot.joint_names.index(name)] = np.array([0.1, 0.0, 0.0])[:, None]
+    expected = tf.textbook.inverse_dynamics(robot, *motion)[:, moving]
+    found = tf.textbook.inverse_dynamics(robot.locked(positions), *motion[:, :, moving])
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * np.abs(expected).max())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -39,6 +40,38 @@ def test_torques_by_the_geometry_are_complex_steps(seed: int) -> None:
     tau = tf.inverse_dynamics(robot, *states)
     F = tf.linearize_forward_geometry(robot, states[0], states[1], tau)
     np.testing.assert_allclose(tf.mass_matrix(robot, states[0]) @ F, -D, rtol=0, atol=1e-11 * np.abs(D).max())
+
+
+SPRINGS = {
+    "a spring to the base": [
+        tf.Drive.of("spring", coefficient=300.0, rest=0.1, ends=((-1, (0, 0.1, 0.5)), (3, (0.2, 0, 0.1))))
+    ],
+    "a force between links, and friction by its load": [
+        tf.Drive.of("force", coefficient=30.0, ends=((0, (0, 0.1, 0.5)), (3, (0.2, 0, 0.1)))),
+        tf.Drive.of("load", joints=1, coefficient=0.2),
+    ],
+}
+
+
+@pytest.mark.parametrize("springs", SPRINGS)
+def test_springs_feel_where_joints_are_mounted(springs: str) -> None:
+    """Differences between robots that are mounted elsewhere, of every function that differentiates by the geometry."""
+    robot = random_tree(4, seed=7, chain=True)
+    robot = robot.with_drives([*robot.drives, *SPRINGS[springs]])
+    q, qd, qdd = np.random.default_rng(0).normal(size=(3, 4))
+    tau = tf.inverse_dynamics(robot, q, qd, qdd)
+    steps = 1e-6 * np.eye(24)
+
+    def differences(function: Callable[[tf.Robot], np.ndarray]) -> np.ndarray:
+        pairs = [function(robot.with_geometry(h)) - function(robot.with_geometry(-h)) for h in steps]
+        return np.array(pairs).T / 2e-6
+
+    for found, expected in (
+        (tf.linearize_inverse_geometry(robot, q, qd, qdd), lambda r: tf.textbook.inverse_dynamics(r, q, qd, qdd)),
+        (tf.linearize_forward_geometry(robot, q, qd, tau), lambda r: tf.textbook.forward_dynamics(r, q, qd, tau)),
+    ):
+        numbers = differences(expected)
+        np.testing.assert_allclose(found, numbers, rtol=0, atol=1e-8 * np.abs(numbers).max())
 
 
 def test_relations_between_joints_are_held() -> None:

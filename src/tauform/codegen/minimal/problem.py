@@ -68,7 +68,7 @@ def problem_of(
 
     Args:
         parameters: "baked" folds the robot's numbers in; "runtime" makes its base parameters an input `theta`.
-        payload: "runtime" makes the ten parameters of the body carried at the tool an input `payload`.
+        payload: "runtime" makes the ten parameters of the body at `load_frame` an input `payload`.
         wrenches: frames or links whose external wrench is an input.
     """
     for name, value in (("parameters", parameters), ("payload", payload)):
@@ -132,9 +132,14 @@ def has_friction(robot: Robot) -> bool:
     return any(term.coefficient and not term.is_inertial for term in robot.drives)
 
 
+def load_frame(robot: Robot) -> Frame:
+    """Frame of the body that the robot carries: where it is described, else the tool."""
+    return robot.frame(robot.payload.frame) if robot.payload else robot.tool
+
+
 def payload_columns(robot: Robot) -> Array:
     """(n_parameters, 10) what the ten parameters of a body at the load's frame add to the robot's."""
-    frame = robot.frame(robot.payload.frame) if robot.payload else robot.tool
+    frame = load_frame(robot)
     if frame.link < 0:
         raise GenerationError(f"payload: frame {frame.name!r} is fixed to the base; a load there moves with nothing")
     columns = np.zeros((robot.layout.n, len(LINK_PARAMETERS)))

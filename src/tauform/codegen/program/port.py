@@ -52,6 +52,6 @@ def misfit(title: str, ports: Sequence[Port], arrays: Sequence[Any]) -> ShapeErr
         if inner < 0 or given.shape[inner:] != port.shape:
             wanted = ", ".join(["...", *map(str, port.shape)])
             return ShapeError(f"{port.name}: expected shape ({wanted}), got {given.shape}")
-        if given.dtype.kind not in "biufcO":
+        if given.dtype.kind not in "biufcO" or np.ma.is_masked(array):
             return ShapeError(f"{port.name}: expected numbers, got {array!r:.60}")
     return None

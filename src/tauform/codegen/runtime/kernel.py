@@ -106,6 +106,9 @@ class Kernel(Displayed):
             ShapeError: the arrays do not fit the ports.
         """
         try:
+            # NumPy's loops compute with the entries that a mask hides.
+            if any(np.ma.is_masked(array) for array in arrays if isinstance(array, np.ma.MaskedArray)):
+                raise misfit(self.program.name, self.program.inputs, arrays) or TypeError
             if self._shared:
                 self._check_shared(arrays)
             # One thread needs no slices: straight to NumPy.

@@ -66,15 +66,26 @@ def carried_along(
         if isinstance(term, BetweenPoints):
             terms += _rehung(term, host)
         elif all(j in new_joint for j in term.joints):
-            terms.append(term.moved(new_joint))
+            _add(terms, term.moved(new_joint))
         # One joint of the shaft stands: what rubs is the other's motion alone.
         elif isinstance(term, CoupledCoulomb) and any(j in new_joint for j in term.joints):
             (left,) = (new_joint[j] for j in term.joints if j in new_joint)
             if term.width:
-                terms.append(Smooth(joints=(left,), coefficient=term.coefficient, width=term.width, label=term.label))
+                _add(terms, Smooth(joints=(left,), coefficient=term.coefficient, width=term.width, label=term.label))
             else:
-                terms += _sharpened(moving, left, term.coefficient)
+                for made in _sharpened(moving, left, term.coefficient):
+                    _add(terms, made)
     return tuple(moving), tuple(terms)
+
+
+def _add(terms: list[Drive], term: Drive) -> None:
+    """Append a term, or add it to one that is the same but for its coefficient: two of a name are one column."""
+    alike = [replace(other, coefficient=term.coefficient) == term for other in terms]
+    if any(alike):
+        k = alike.index(True)
+        terms[k] = replace(term, coefficient=terms[k].coefficient + term.coefficient)
+    else:
+        terms.append(term)
 
 
 def _sharpened(joints: list[Joint], j: int, coulomb: float) -> list[Drive]:

@@ -10,12 +10,13 @@ from numpy.typing import ArrayLike
 
 from tauform.arrays import Array, fixed_array, read_only
 from tauform.description.changes.drives import carried_along
-from tauform.description.changes.relations import constraints_of, general_closure
+from tauform.description.changes.relations import closed_anew, constraints_of, general_closure, with_placements
 from tauform.description.drives.drive import Drive
 from tauform.description.drives.springs import BetweenPoints
 from tauform.description.fields import number
 from tauform.description.inertia import Inertia
 from tauform.description.joint import Closure, Frame, Joint, Link
+from tauform.description.loops.coincidence import Coincidence
 from tauform.description.robot import GeneralClosure, Robot
 from tauform.description.transform import angle_of, rotation_x, rotation_z
 from tauform.errors import DescriptionError
@@ -67,7 +68,7 @@ def _locked_beside_loops(robot: Robot, closure: GeneralClosure, positions: Mappi
             raise DescriptionError(f"lock: joint {name!r} is part of a loop given by a function; lock joints beside it")
         rigid[names.index(name)] = number(value, f"lock: {name}")
     merged = _merge_rigid(robot, rigid)
-    return replace(merged, closure=general_closure(merged, closure.relations))
+    return replace(merged, closure=general_closure(merged, closed_anew(merged, closure.relations)))
 
 
 def _check_followers(robot: Robot, followers: Mapping[str, float], F: Array, offset: Array) -> None:
@@ -105,6 +106,10 @@ def with_masses(robot: Robot, masses: Mapping[str, float]) -> Robot:
 
 def with_tool(robot: Robot, shift: ArrayLike) -> Robot:
     """Move the tool in its own axes; see `Robot.with_tool`."""
+    loops = robot.closure.relations if isinstance(robot.closure, GeneralClosure) else ()
+    # The loop would go with the frame, in the file that `save` writes.
+    if any(isinstance(loop, Coincidence) and robot.tool.name in loop.frames for loop in loops):
+        raise DescriptionError(f"tool: a loop closes at frame {robot.tool.name!r}; make another frame the tip")
     tool_from_moved = np.eye(4)
     tool_from_moved[:3, 3] = fixed_array(shift, (3,), "shift of the tool")
     moved = replace(robot.tool, link_from_frame=read_only(product(robot.tool.link_from_frame, tool_from_moved)))
@@ -149,8 +154,13 @@ def _is_kept(term: Drive, new_index: Mapping[int, int]) -> bool:
     return isinstance(term, BetweenPoints) or all(j in new_index for j in term.joints)
 
 
-def snapped(robot: Robot, angle: float, only: int | None = None) -> Robot:
-    """Straighten frames; see `Robot.snapped`. `only` restricts it to one joint."""
+def snapped(robot: Robot, angle: float) -> Robot:
+    """Straighten frames; see `Robot.snapped`."""
+    return with_placements(robot, straight_joints(robot, angle))
+
+
+def straight_joints(robot: Robot, angle: float, only: int | None = None) -> tuple[Joint, ...]:
+    """The joints with straight frames; `only` restricts it to one of them."""
     tolerance = number(angle, "snap")
     if not 0 <= tolerance < 0.1:
         raise DescriptionError(f"snap: expected an angle between 0 and 0.1 rad, got {angle!r}")
@@ -160,7 +170,7 @@ def snapped(robot: Robot, angle: float, only: int | None = None) -> Robot:
     joints = list(robot.joints)
     for i in chosen:
         joints[i] = _straight(joints[i], tolerance, tolerance * size)
-    return replace(robot, joints=tuple(joints))
+    return tuple(joints)
 
 
 def _straight(joint: Joint, angle: float, length: float) -> Joint:
@@ -247,6 +257,11 @@ def _closure(F: Array, offset: Array, active: tuple[str, ...]) -> Closure | None
 def _closure_of_kept(robot: Robot, kept: list[int]) -> Closure | None:
     if not robot.closure:
         return None
+    if isinstance(robot.closure, GeneralClosure):
+        raise DescriptionError(
+            f"tip: {robot.name} has joints that follow by functions or close loops, which cannot be cut; lock joints "
+            "beside the loops instead, or describe the part alone"
+        )
     kept_names = {robot.joints[i].name for i in kept}
     F, offset = robot.closure.F[kept], robot.closure.offset[kept]
     # A follower without its leader would be free, with other dynamics.

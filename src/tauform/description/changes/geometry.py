@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tauform.arrays import Array, fixed_array
+from tauform.description.changes.relations import with_placements
 from tauform.description.robot import Robot
 from tauform.portable.correct import sin_cos
 from tauform.portable.products import product
@@ -26,7 +27,7 @@ def with_geometry(robot: Robot, changes: ArrayLike) -> Robot:
         # Joints that stay keep the bits of their placement.
         placement = product(joint.parent_from_joint, displaced) if row.any() else joint.parent_from_joint
         joints.append(replace(joint, parent_from_joint=placement))
-    return replace(robot, joints=tuple(joints))
+    return with_placements(robot, joints)
 
 
 def _rotation(r: Array) -> Array:

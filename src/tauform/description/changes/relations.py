@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from tauform.arrays import Array, fixed_array, read_only
 from tauform.description.fields import number
-from tauform.description.joint import Closure
+from tauform.description.joint import Closure, Joint
 from tauform.description.loops.closure import LoopRelation
 from tauform.description.loops.coincidence import Coincidence, Fixes
 from tauform.description.loops.expression import Expression
@@ -141,6 +141,33 @@ def closed(
     # The start posture chooses the branch: one that is not near a closed loop would choose at random.
     loop.check_start()
     return replace(robot, closure=general_closure(robot, [*relations_of(robot), loop]))
+
+
+def with_placements(robot: Robot, joints: Sequence[Joint]) -> Robot:
+    """The robot with joints mounted elsewhere.
+
+    Loops that close by the geometry are closed with the new one: what they hold of it is a copy.
+
+    Raises:
+        LoopError: a loop does not close with the new geometry near the posture that chose its branch.
+    """
+    moved = replace(robot, joints=tuple(joints))
+    if not isinstance(robot.closure, GeneralClosure):
+        return moved
+    return replace(moved, closure=replace(robot.closure, relations=closed_anew(moved, robot.closure.relations)))
+
+
+def closed_anew(robot: Robot, relations: Sequence[LoopRelation]) -> tuple[LoopRelation, ...]:
+    """The relations with the robot's present geometry."""
+    return tuple(_loop_anew(robot, one) if isinstance(one, Coincidence) else one for one in relations)
+
+
+def _loop_anew(robot: Robot, loop: Coincidence) -> Coincidence:
+    ends = [robot.frame(name) for name in loop.frames]
+    paths = paths_between(robot.joints, [(frame.link, frame.link_from_frame) for frame in ends])
+    closed_loop = replace(loop, paths=paths)
+    closed_loop.check_start()
+    return closed_loop
 
 
 def constraints_of(robot: Robot) -> tuple[Array, Array]:

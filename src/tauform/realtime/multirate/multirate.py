@@ -162,7 +162,8 @@ def multirate(
         friction: the task that makes it; "synchronous" costs operations at every tick and follows reversals at once.
             What depends on load is always made there, of the torque that joints carry at that tick.
         parameters: "runtime" makes the base parameters and the friction an input of the background, `split.of(robot)`.
-        payload: "runtime" does the same with the ten parameters of the body at the tool.
+        payload: "runtime" does the same with the ten parameters of the carried body, at the frame of the robot's
+            payload, or at the tool where none is described.
 
     Raises:
         ModelError: no such task, or friction at every tick with run-time parameters.

@@ -16,12 +16,15 @@ from numpy.typing import ArrayLike
 
 from tauform.arrays import AnyArray, Array
 from tauform.description.drives import OF_JOINTS
+from tauform.description.drives.groups import JointState
+from tauform.description.drives.springs import BetweenPoints
 from tauform.description.joint import Closure
 from tauform.description.joint_types import PRISMATIC, REVOLUTE
 from tauform.description.robot import Robot
 from tauform.description.tree import Tree, joint_drives
 from tauform.errors import DescriptionError, UnknownNameError
 from tauform.portable.products import product
+from tauform.rigidbody.drives import friction_slopes
 from tauform.rigidbody.forward_dynamics import forward_dynamics
 from tauform.rigidbody.inertia.factorize import factorize
 from tauform.rigidbody.inverse_dynamics import inverse_dynamics
@@ -64,8 +67,8 @@ def linearize_inverse_geometry(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: A
     D = _rigid(robot, q, qd, qdd)
     if has_load(robot.tree):
         # Friction that depends on load grows with the torque of the links.
-        D = D * (1 + load_gains(robot, qd, inverse_dynamics(robot, q, qd, qdd, drives=False))[..., None])
-    return D
+        D = D * _load_factors(robot, q, qd, qdd)
+    return D + _of_springs(robot, q) if _springs(robot.tree) else D
 
 
 def linearize_forward_geometry(
@@ -87,8 +90,13 @@ def linearize_forward_geometry(
         SingularMassMatrixError: the mass matrix is not positive definite; the message names the link.
         DescriptionError: loops of the robot close by its geometry, which would change with it.
     """
+    qdd = forward_dynamics(robot, q, qd, tau, temperature=temperature)
     # At fixed torque 0 = dtau + M dqdd; the gain of friction by load cancels, as in `linearize_forward_parameters`.
-    D = _rigid(robot, q, qd, forward_dynamics(robot, q, qd, tau, temperature=temperature))
+    D = _rigid(robot, q, qd, qdd)
+    if _springs(robot.tree):
+        # Springs do not pass through that gain, so it is left in their part.
+        by_springs = _of_springs(robot, q)
+        D = D + (by_springs / _load_factors(robot, q, qd, qdd) if has_load(robot.tree) else by_springs)
     return -np.moveaxis(factorize(robot, q).solve(np.moveaxis(D, -1, 0)), 0, -1)
 
 
@@ -124,15 +132,15 @@ def kinematic_regressor(
 
 
 def weighted_geometry(tree: Tree, q: AnyArray, qd: AnyArray, qdd: AnyArray, weights: AnyArray) -> AnyArray:
-    """(6 n, N): weights times the derivative of the rigid torques by the geometry, O(n); arrays of any scalar."""
+    """(6 n, N): weights times the derivative of torques, without friction by load; O(n) where there are no springs."""
     moved = displaced_tree(tree)
-    rows = inverse_transposed(moved, *(_standing(x) for x in (q, qd, qdd, weights)))
-    return rows[_displacements(moved), 0]
+    rows = inverse_transposed(moved, *(_standing(x) for x in (q, qd, qdd, weights)))[_displacements(moved), 0]
+    return rows + (weights[:, None] * _spring_slopes(moved, q)).sum(axis=0) if _springs(tree) else rows
 
 
 @lru_cache(maxsize=32)
 def displaced_tree(tree: Tree) -> Tree:
-    """The tree with six massless joints before each of its own, without drives; rotors stay."""
+    """The tree with six massless joints before each of its own; rotors stay, and springs between points."""
     n = _PER_BODY * tree.n
     # Turns, then slides; each frame undoes the turn to the axis before it.
     frames = [*_TO_AXIS, *_TO_AXIS, np.eye(3)]
@@ -152,6 +160,9 @@ def displaced_tree(tree: Tree) -> Tree:
         for i, parent in enumerate(tree.parents)
         for k in range(_PER_BODY)
     ]
+    # A point of a link stays one of the same link, which is the last of seven.
+    bodies = {i: _PER_BODY * i + _PER_BODY - 1 for i in range(tree.n)}
+    springs = _springs(tree)
     types = [kind for own_type in tree.types for kind in (*(REVOLUTE,) * 3, *(PRISMATIC,) * 3, own_type)]
     return Tree(
         parents=tuple(parents),
@@ -159,8 +170,8 @@ def displaced_tree(tree: Tree) -> Tree:
         rotations=rotations,
         translations=translations,
         inertias=inertias,
-        drives=joint_drives(n),
-        coefficients=own.reshape(-1, 1),
+        drives=(*joint_drives(n), *(tree.drives[k].moved(bodies).placed(parents) for k in springs)),
+        coefficients=np.concatenate([own.reshape(-1, 1), tree.coefficients[springs]]),
         gravity=tree.gravity,
     )
 
@@ -175,6 +186,30 @@ def _rigid(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
         return D[_PER_BODY - 1 :: _PER_BODY, _displacements(tree), 0]
 
     return evaluate(robot, core, project=1, q=q, qd=qd, qdd=qdd)
+
+
+def _springs(tree: Tree) -> list[int]:
+    """Drive terms between points of two links: the ones that know where joints are mounted."""
+    return [k for k, term in enumerate(tree.drives) if isinstance(term, BetweenPoints)]
+
+
+def _of_springs(robot: Robot, q: ArrayLike) -> Array:
+    """(..., n, 6 n_bodies) of drive terms between points."""
+    tree = displaced_tree(robot.tree)
+    return evaluate(robot, lambda q: _spring_slopes(tree, q), project=1, q=q)
+
+
+def _spring_slopes(tree: Tree, q: AnyArray) -> AnyArray:
+    """(n, 6 n, N) derivative by the displacements of a displaced tree."""
+    positions = _standing(q)
+    # Springs do not feel velocities; the other terms of the tree are zero.
+    slopes = friction_slopes(tree, JointState(positions, 0 * positions))
+    return slopes[_PER_BODY - 1 :: _PER_BODY, _displacements(tree), 0]
+
+
+def _load_factors(robot: Robot, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike) -> Array:
+    """(..., n, 1) torque of a joint per torque of what it carries: one, and its friction by load."""
+    return 1 + load_gains(robot, qd, inverse_dynamics(robot, q, qd, qdd, drives=False))[..., None]
 
 
 def _refuse_geometric_loops(robot: Robot) -> None:

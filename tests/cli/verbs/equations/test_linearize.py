@@ -42,7 +42,7 @@ def test_file_holds_the_matrices(tmp_path: Path, capsys: pytest.CaptureFixture[s
     [
         (["--q", "1 2"], "expected 6 numbers, got 2"),
         (["--q", "elbow=1"], "no joint 'elbow'"),
-        (["--qd", "1 2 3 4 five 6"], "--qd: not a number"),
+        (["--qd", "1 2 3 4 five 6"], "--qd: expected numbers like 0.1"),
         (["--q", "joint1=1 2"], "name every joint"),
         (["--q", "nan 0 0 0 0 0"], "not finite"),
         (["--dt", "-1"], "positive time step"),

@@ -12,6 +12,7 @@ import pytest
 import tauform as tf
 from closedform.arms import scaled, twisted
 from tauform.closedform.base.baseset import BaseParameters
+from tauform.description.joint import Frame
 
 
 def moved(robot: tf.Robot, joint: int, offset: np.ndarray) -> tf.Robot:
@@ -70,3 +71,20 @@ def test_an_origin_in_a_urdf_off_by_rounding(tmp_path: Path) -> None:
     base = tf.base_parameters(tf.load(tmp_path / "arm.urdf"))
     assert_named_as_regrouped(base)
     assert not re.search(r"\bz_\d", str(base))
+
+
+def test_a_payload_at_the_tool_of_a_robot_with_followers_hinders_nothing() -> None:
+    """A palletizer with a load: as many base parameters, and the same relations, as without it."""
+    arm = tf.random_robot("RRR", 2)
+    robot = replace(arm, frames=(*arm.frames, Frame("hand", 2, np.eye(4))), tip="hand").with_relations(
+        {"joint3": {"joint1": 0.5, "": 0.3}}
+    )
+    loaded = robot.with_payload(tf.Inertia.of(0.7, [0.05, 0.02, 0.1]))
+    assert loaded.payload is not None
+    assert loaded.payload.frame == "hand"
+    assert tf.base_parameters(loaded).names == tf.base_parameters(robot).names
+    states = np.random.default_rng(0).normal(size=(3, 20, 2))
+    program = tf.generate(loaded, "inverse_dynamics", parameters="runtime")
+    expected = tf.textbook.inverse_dynamics(loaded, *states)
+    found = tf.compile(program)(*states, program.about.defaults["theta"])
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * np.abs(expected).max())

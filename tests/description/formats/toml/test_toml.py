@@ -147,3 +147,10 @@ def test_any_name_survives(name: str, tmp_path: Path) -> None:
     robot = replace(tf.planar_chain(1), name=name)
     robot.save(tmp_path / "robot.toml")
     assert tf.load(tmp_path / "robot.toml").name == name
+
+
+def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path: Path) -> None:
+    """Editors of Windows put one before UTF-8."""
+    text = tf.load("two_link").save(tmp_path / "plain.toml").path.read_text(encoding="utf-8")
+    (tmp_path / "marked.toml").write_text(text, encoding="utf-8-sig")
+    assert tf.load(tmp_path / "marked.toml") == tf.load(tmp_path / "plain.toml")

@@ -49,7 +49,10 @@ def generate(
     parameters: Annotated[
         str, typer.Option(help="baked: numbers folded in; runtime: base parameters theta.")
     ] = "baked",
-    payload: Annotated[str, typer.Option(help="baked, or runtime: ten parameters of the body at the tool.")] = "baked",
+    payload: Annotated[
+        str,
+        typer.Option(help="baked, or runtime: ten parameters of the body at the payload's frame, else the tool."),
+    ] = "baked",
     wrenches: Annotated[
         list[str] | None,
         typer.Option("--wrench", metavar="FRAME", help="Frame whose external wrench is an input; several times."),

@@ -49,7 +49,10 @@ def multirate(
     parameters: Annotated[
         str, typer.Option(help="baked: numbers folded in; runtime: base parameters theta, an input of the background.")
     ] = "baked",
-    payload: Annotated[str, typer.Option(help="baked, or runtime: ten parameters of the body at the tool.")] = "baked",
+    payload: Annotated[
+        str,
+        typer.Option(help="baked, or runtime: ten parameters of the body at the payload's frame, else the tool."),
+    ] = "baked",
     temperature: Temperature = None,
     recording: Annotated[list[Path] | None, typer.Option(help="Recorded motion in place of bounds.")] = None,
     run: Annotated[float, typer.Option(help="Run both tasks on this machine for so many seconds.")] = 0.0,

@@ -154,7 +154,9 @@ def _with_lengths(robot: Robot, values: dict[str, float]) -> Robot:
         lengths = tuple(replace(length, value=values[length.name]) for length in joint.lengths)
         return replace(joint, parent_from_joint=T, lengths=lengths)
 
-    return replace(robot, joints=tuple(moved(joint, j) for j, joint in enumerate(robot.joints)), frames=(), tip=None)
+    joints = tuple(moved(joint, j) for j, joint in enumerate(robot.joints))
+    # Frames would stay behind, and with them what hangs there.
+    return replace(robot, joints=joints, frames=(), tip=None, payload=None, shapes=(), visuals=())
 
 
 def _shared_point(first: Array, second: Array, size: float) -> tuple[Array, Array] | None:
