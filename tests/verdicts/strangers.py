@@ -15,6 +15,7 @@ from scipy import signal
 
 import tauform as tf
 from tauform.arrays import Array
+from tauform.errors import TauformError
 from verdicts.stands import fourier, trapezoids
 
 Motion = tuple[Array, Array, Array, Array]
@@ -59,7 +60,7 @@ def found(case: Stranger) -> Found:
     """Identify by one default call."""
     try:
         fit = tf.identify(case.described, case.recording)
-    except tf.TauformError as error:
+    except TauformError as error:
         return Found(None, "refused", float("nan"), float("nan"), str(error))
     *states, tau = case.unseen
     if tau.shape[-1] != fit.robot.n_joints:

@@ -18,6 +18,8 @@ from tauform.wording import argument
 
 # Positions beyond this [rad] are those of no joint; most have limits within one turn.
 MOST_RADIANS = 8.0
+# Positions beyond this are seldom degrees: few joints turn further.
+MOST_DEGREES = 400.0
 # Ratios of measured velocities to the rates of positions, and the unit of velocities that explains them.
 RATIOS = {"deg/s": 180 / np.pi, "rpm": 30 / np.pi, "rev/s": 0.5 / np.pi}
 # Noise and filter lag change a ratio by a few per cent; the units differ by factors of six and more.
@@ -225,8 +227,15 @@ def _units(held: Mapping[str, Sequence[LogColumn]], ratio: float | None, options
     # Largest position of any joint: one beyond the limit is enough.
     size = max((max(abs(c.smallest), abs(c.largest)) for c in held["q"]), default=0.0)
     if "q" not in units and size > MOST_RADIANS:
-        units["q"] = "deg"
-        told.append(f"positions reach {size:.4g}, which reads as degrees")
+        turn, slide = argument("units", {"q": "deg"}), argument("units", {"q": "mm"})
+        if size <= MOST_DEGREES:
+            units["q"] = "deg"
+            told.append(f"positions reach {size:.4g}, which reads as degrees ({slide} where joints slide)")
+        else:  # without a robot nobody knows
+            told.append(
+                f"positions reach {size:.4g}, which reads as millimetres of joints that slide: {slide}; or as degrees "
+                f"of several turns: {turn}"
+            )
     if ratio is not None and held["qd"] and "qd" not in units:
         own = next((unit for unit, r in RATIOS.items() if abs(ratio / r - 1) < RATIO_TOLERANCE), None)
         if own is not None:

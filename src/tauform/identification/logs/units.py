@@ -96,7 +96,8 @@ def scales(
             factors[field] = np.array([unit.si for unit in each])
         if any(unit.zero for unit in each):
             zeros[field] = np.array([unit.zero for unit in each])
-    return Scales(_second(layout, told, time_unit, source), factors, zeros, _currents(layout, told, scaled, source))
+    findings = (*_passed_over(told, robot.joint_names, turning, source), *_currents(layout, told, scaled, source))
+    return Scales(_second(layout, told, time_unit, source), factors, zeros, findings)
 
 
 def _told(units: Units | None, layout: LogLayout, source: str) -> dict[str, str]:
@@ -158,6 +159,36 @@ def _unit(field: str, column: str, is_angle: bool, told: Mapping[str, str], sour
     if unit is not None and unit.kind != "current" and (unit.zero or not math.isclose(unit.si, 1.0)):
         _refuse_unit(field, column, said, unit, source)
     return plain
+
+
+def _passed_over(
+    told: Mapping[str, str], joints: Sequence[str], turning: Sequence[bool], source: str
+) -> tuple[str, ...]:
+    """What a unit of angles leaves in metres, and a unit of lengths in radians.
+
+    Raises:
+        RecordingError: no joint has positions that the unit measures.
+    """
+    found = {}
+    for field in ("q", "qd"):
+        unit = unit_of(told.get(field, ""))
+        if unit is None or unit.kind not in ("angle", "length"):
+            continue
+        others = [name for name, turns in zip(joints, turning, strict=True) if turns != (unit.kind == "angle")]
+        do, plain = ("slide", "m") if unit.kind == "angle" else ("turn", "rad")
+        if len(others) == len(joints):
+            likely = "mm" if unit.kind == "angle" else "deg"
+            raise RecordingError(
+                f"{source}: {argument('units', {field: told[field]})} measures no joint of this robot: "
+                f"all of them {do}",
+                argument="units",
+                value=told[field],
+                remedy=f"{argument('units', {field: likely})}, for example, or none for {plain}",
+            )
+        if others:
+            unsaid = f"{', '.join(others)} {do}{'s' * (len(others) == 1)}, and {told[field]} does not count there"
+            found[unsaid] = f"{source}: {unsaid}: those positions are read in {plain}"
+    return tuple(found.values())
 
 
 def _said(field: str, column: str) -> str:

@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from tauform.arrays import Array
+from tauform.arrays import AnyArray, Array
 from tauform.description.drives import Smooth
 from tauform.escaping.shown import visible
 from tauform.identification.diagnosis.masses import has_plausible_masses
@@ -16,6 +16,7 @@ from tauform.identification.regression.excitation import misalignment, missing_m
 from tauform.identification.regression.residuals import HELD_OUT, VALIDATION, Errors
 from tauform.identification.verdict.mass_matrices import N_POSTURES, indefinite_postures, negative_inertias
 from tauform.identification.verdict.scale import gravity_ratios, scales_off
+from tauform.identification.verdict.slides import WORDS, mass_ratios, unit_of_ratio
 from tauform.identification.verdict.systematic import (
     MAX_SLOW_CORRELATION,
     carries_torque,
@@ -44,6 +45,8 @@ MAX_PHYSICAL_GROWTH, MAX_PHYSICAL_COST = 1.25, 0.005
 MAX_SHARE_OF_BAD_JOINTS = 0.4
 # Novelty of held-out blocks up to which they repeat the others; see `Evidence.novelty`.
 MAX_NOVELTY_OF_REPEATS = 1.15
+# Parameters of links that no body has below zero, and weights in a sum that are rounding.
+POSITIVE, NEGLIGIBLE_WEIGHT = ("m", "Ixx", "Iyy", "Izz"), 1e-9
 # Ratio of identified and described gravity up to which a careless description explains it; real arms: 0.85 to 1.1.
 MAX_GRAVITY_RATIO = 1.3
 
@@ -92,6 +95,7 @@ def judge(fit: FittedModel) -> Verdict:
     has_cause = fit.swap is not None or any(suspicion.is_cause for suspicion in fit.suspicions)
     if not has_cause:
         level = max(level, _judge_scale(fit, ratios, reasons, following))
+        level = max(level, _judge_slides(fit, reasons, following))
         _name_misalignment(fit, reasons, following)
         level = max(level, _judge_generality(fit, reasons, following))
         level = max(level, _judge_inertias(fit, reasons, following))
@@ -220,20 +224,29 @@ def _judge_values(fit: FittedModel, reasons: list[str], following: list[str]) ->
 
 
 def _negative(fit: FittedModel) -> list[str]:
-    """Friction and rotors that came out below zero; of a sharp and a smooth step the sum counts."""
+    """Friction, rotors, masses and moments of inertia that came out below zero; of steps at a joint the sum counts."""
     first, found = fit.design.base.n, []
     # Fc may be negative beside a larger smooth step: only their sum rubs.
     smooth = {k: t.joints for k, t in enumerate(fit.terms, first) if isinstance(t, Smooth)}
+    possible = _never_negative(fit)
     for k, own in enumerate(fit.base.parameters):
-        if own.group not in ("viscous", "coulomb", "rotor") or own.is_sum:
+        if not possible[k]:
             continue
         steps = [c for c, joints in smooth.items() if own.group == "coulomb" and joints == own.joints]
         together = [k, *steps]
         deviation = np.sqrt(max(float(fit.covariance[np.ix_(together, together)].sum()), 0.0))
         # Beyond what chance explains: a zero that came out as -1e-5 is no fault.
         if float(fit.values[together].sum()) < -3 * deviation:
-            found.append(own.name)
+            found.append(fit.names[k])
     return found
+
+
+def _never_negative(fit: FittedModel) -> AnyArray:
+    """(l,) whether a base parameter is a sum of standard ones that are never negative, with positive weights."""
+    base = fit.design.base
+    signed = [not (own.is_nonnegative or own.kind in POSITIVE) for own in base.layout.parameters]
+    weights = np.where(np.abs(base.grouping) > NEGLIGIBLE_WEIGHT, base.grouping, 0.0)
+    return np.asarray((weights >= 0).all(axis=1) & (weights[:, signed] == 0).all(axis=1))
 
 
 def _seconds(fit: FittedModel) -> float:
@@ -325,6 +338,23 @@ def _judge_scale(fit: FittedModel, ratios: Array, reasons: list[str], following:
         f"check the unit of the torques: {argument('gains')} converts them (about {gains}); else correct the masses"
     )
     return 1
+
+
+def _judge_slides(fit: FittedModel, reasons: list[str], following: list[str]) -> int:
+    """Positions of slides in another unit scale masses, and leave no error."""
+    ratios = mass_ratios(fit)
+    off = np.flatnonzero(np.isfinite(ratios))
+    if not len(off):
+        return 0
+    each = ", ".join(f"{ratios[j]:.2g} times at {fit.robot.joint_names[j]}" for j in off)
+    unit = unit_of_ratio(float(ratios[off[0]]))
+    cause = "another unit of positions or forces, or other masses" if unit is None else f"positions in {WORDS[unit]}"
+    reasons.append(f"moving masses come out as {each} of those described: {cause}?")
+    remedy = "check the unit of positions and forces, and the masses"
+    # Forces in kilonewtons look the same where nothing weighs on a slide.
+    told = unit and f"read positions with {argument('units', {'q': unit})}, unless the forces are in another unit"
+    following.append(told or remedy)
+    return 2
 
 
 def _judge_gravity(fit: FittedModel, ratios: Array, reasons: list[str], following: list[str]) -> int:

@@ -31,7 +31,7 @@ def negative_inertias(fit: FittedModel) -> AnyArray:
     # Any angles: a negative inertia is a fault outside of the limits too.
     q = np.random.default_rng(0).uniform(-np.pi, np.pi, (N_POSTURES, n))
     # (postures, n, p): columns of the diagonal entries M_jj.
-    rows = np.einsum("kjjp->kjp", _mass_columns(fit, q)).reshape(N_POSTURES * n, -1)
+    rows = np.einsum("kjjp->kjp", mass_matrix_columns(fit, q)).reshape(N_POSTURES * n, -1)
     p = rows.shape[1]
     inertia = rows @ fit.values[:p]
     # var M_jj = row cov row^T.
@@ -44,12 +44,12 @@ def indefinite_postures(fit: FittedModel) -> int:
     """Count the postures, of 100 within the joints' limits, where the fitted mass matrix is not positive definite."""
     if fit.physical is not None:  # physically consistent links
         return 0
-    columns = _mass_columns(fit, postures(fit))
+    columns = mass_matrix_columns(fit, postures(fit))
     eigenvalues = np.linalg.eigvalsh(columns @ fit.values[: columns.shape[-1]])
     return int((eigenvalues[:, 0] < -MIN_EIGENVALUE_SHARE * eigenvalues[:, -1]).sum())
 
 
-def _mass_columns(fit: FittedModel, q: Array) -> Array:
+def mass_matrix_columns(fit: FittedModel, q: Array) -> Array:
     """(K, n, n, p) mass matrix of the links in each posture for a base parameter of one."""
     links = fit.design.with_terms(())
     count, n = q.shape

@@ -11,6 +11,7 @@ from tauform.description.robot import Robot
 from tauform.errors import IdentificationError, RecordingError
 from tauform.identification.recording.recording import SAMPLES_PER_PIECE, Recording
 from tauform.identification.recording.rest import is_constant, resting, sampled
+from tauform.identification.verdict.slides import check_slides
 from tauform.wording import argument, call
 
 # Positions may pass a joint's limits by this much [rad or m].
@@ -37,6 +38,7 @@ def check_recordings(robot: Robot, recordings: Sequence[Recording], may_rest: bo
     for recording in recordings:
         _check_joints(robot, recording)
         _check_positions(robot, recording)
+        check_slides(robot, recording)
         _check_speeds(robot, recording)
         _check_torques(robot, recording)
         _check_velocities(robot, recording)
