@@ -18,6 +18,13 @@ SECONDS_TO_RETURN = 120
 # Bytes that a worker's malloc keeps for the next array. Dask's own 64 kB returns every one to the system and fetches it
 # anew, page by page, which takes half of a task's time.
 BYTES_KEPT = 32 << 20
+# What Dask does beside the tasks, on the same cores: samples of its profiler every 10 ms, ticks every 20 ms, figures of the
+# system every 0.5 s. Tasks that take seconds need none of that as often.
+SELDOM = {
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "1s",
+    "distributed.admin.system-monitor.interval": "5s",
+}
 # Tasks that travel together, where each worker still gets so many packs that none waits long for the last one: Dask's
 # own work is some milliseconds for each, on the client and on a worker.
 MOST_IN_PACK, PACKS_PER_WORKER = 4, 32
@@ -54,7 +61,9 @@ def cluster(address: str | None, workers: int | None) -> Iterator[Any]:
     kept = dict.fromkeys(("MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_"), BYTES_KEPT)
     with (
         safe_path(),
-        dask.config.set({f"distributed.nanny.pre-spawn-environ.{name}": value for name, value in kept.items()}),
+        dask.config.set(
+            SELDOM | {f"distributed.nanny.pre-spawn-environ.{name}": value for name, value in kept.items()}
+        ),
         distributed.LocalCluster(
             # One thread each: work is NumPy on one core, and processes do not share its lock.
             n_workers=count,
