@@ -18,8 +18,8 @@ SECONDS_TO_RETURN = 120
 # Bytes that a worker's malloc keeps for the next array. Dask's own 64 kB returns every one to the system and fetches it
 # anew, page by page, which takes half of a task's time.
 BYTES_KEPT = 32 << 20
-# What Dask does beside the tasks, on the same cores: samples of its profiler every 10 ms, ticks every 20 ms, figures of the
-# system every 0.5 s. Tasks that take seconds need none of that as often.
+# What Dask does beside the tasks, on the same cores: samples of its profiler every 10 ms, ticks every 20 ms, figures of
+# the system every 0.5 s. Tasks that take seconds need none of that as often.
 SELDOM = {
     "distributed.worker.profile.enabled": False,
     "distributed.admin.tick.interval": "1s",
