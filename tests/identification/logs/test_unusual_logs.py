@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import tauform as tf
-from identification.logs.log_files import PLAIN, ROBOT, arrays, log, parquet, raw, table
+from identification.logs.log_files import PLAIN, ROBOT, arrays, cut, log, parquet, raw, table
 from tauform.cli import main
 from tauform.identification.diagnosis.described import compare_with_description
 from tauform.identification.diagnosis.samples import Samples
@@ -33,6 +33,7 @@ ACCEPTED: dict[str, tuple[str, Callable[[Path], Any], tuple[str, ...]]] = {
     "units in names": ("a.csv", lambda p: table(p, header="t [s],q1 [rad],q2 [rad],tau1 (Nm),tau2 (Nm)"), ()),
     "blanks": ("a.txt", lambda p: table(p, sep=" "), ()),
     "ending in capitals": ("A.CSV", table, ()),
+    "cut in its last line": ("a.csv", lambda p: cut(table(p), -30), ()),
     "words in a column that nobody asked for": (
         "a.csv",
         lambda p: raw(

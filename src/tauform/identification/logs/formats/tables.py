@@ -27,7 +27,7 @@ def open_csv(path: Path) -> Log:
     """Text with a line of names, or none, then numbers between commas, semicolons, tabs or blanks.
 
     Notes above the names, and a line of units below them, are understood. A last line without its end was cut off,
-    perhaps within a number, so it is left out.
+    perhaps within a number, so it is left out; a line of another length elsewhere is refused.
 
     Raises:
         RecordingError: of this and all other formats, where the file is not what its name says.
@@ -101,14 +101,14 @@ class _Samples(Iterator[str]):
             self.line += 1
             if not line.strip():
                 continue
+            # A number cut in half is still a number, 12.5 becomes 1, and a line cut short holds too few of them.
+            if not line.endswith("\n"):
+                self.is_cut = True
+                break
             count = _count(line.strip(BLANKS), self.head.separator)
             if count != len(self.head.names):
                 verb = "names" if self.head.has_names else "holds"
                 raise ValueError(f"holds {count} values, the first line {verb} {len(self.head.names)}")
-            # A number cut in half is still a number: 12.5 becomes 1.
-            if not line.endswith("\n"):
-                self.is_cut = True
-                break
             return line.replace(",", ".") if self.decimal_comma else line
         raise StopIteration
 
