@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -123,6 +123,17 @@ def parts_of(path: Path) -> Path | list[Path]:
     if "+" not in str(path) or path.exists():
         return path
     return [Path(part) for part in str(path).split("+")]
+
+
+def check_logs(arguments: Mapping[str, Any]) -> None:
+    """Refuse logs that are absent or empty, before seconds go into loading the robot."""
+    from tauform.identification.logs.formats.open import check_log
+
+    # Options that name logs may not belong to this call at all, which the verb says.
+    for path in arguments.get("logs") or []:
+        parts = parts_of(path)
+        for part in parts if isinstance(parts, list) else [parts]:
+            check_log(part)
 
 
 def read_from(recordings: Iterable[Recording]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import typer
 from tauform.cli.options import COMMON_OPTIONS, ROBOT_ARGUMENT, ROBOT_OPTIONS, arranged, flags
 from tauform.cli.page import Page, complain, print_page
 from tauform.cli.progress import ProgressDisplay, progress
-from tauform.cli.reading import RECORDING_OPTIONS, LogOptions
+from tauform.cli.reading import RECORDING_OPTIONS, LogOptions, check_logs
 from tauform.cli.wording import FLAGS
 
 if TYPE_CHECKING:
@@ -71,6 +71,8 @@ def verb(function: Callable[..., Page]) -> Callable[..., None]:
         with progress(quiet) as tell:
             if takes_robot or loads:
                 loading = loading_options(**{n: arguments.pop(n, DEFAULTS.get(n)) for n in ROBOT_OPTIONS})
+            if reads:
+                check_logs(arguments)
             if takes_robot:
                 tell(f"reading {arguments['robot']}")
                 arguments["robot"] = _load(arguments["robot"], loading)

@@ -12,7 +12,7 @@ import pytest
 import scipy.io
 
 import tauform as tf
-from identification.logs.log_files import PLAIN, ROBOT, arrays, log, raw, table
+from identification.logs.log_files import PLAIN, ROBOT, arrays, log, put, raw, table
 from identification.logs.test_strangers_logs import interleaved, numbers
 from tauform.cli import main
 from tauform.errors import RecordingError
@@ -106,6 +106,38 @@ def test_clocks_are_described(tmp_path: Path) -> None:
     assert "1 gap" in repr(seen)
     back = tf.inspect_log(table(tmp_path / "b.csv", t=np.where(t > 5, t - 5, t)))
     assert "runs backwards" in " ".join(back.findings)
+
+
+def test_rows_in_the_wrong_order_are_no_log_without_time(tmp_path: Path) -> None:
+    seen = tf.inspect_log(table(tmp_path / "a.csv", t=log()["t"][::-1]))
+    assert seen.clock is not None
+    assert seen.clock.rate == pytest.approx(100)
+    assert not seen.options
+    told = " ".join(seen.findings)
+    assert "t runs backwards: sort the rows by it" in told
+    assert "no time column" not in told
+    still = tf.inspect_log(table(tmp_path / "b.csv", t=0 * log()["t"]))
+    assert "t stands still: map the column that holds the time" in " ".join(still.findings)
+
+
+@pytest.mark.parametrize("field", ["q", "tau"])
+def test_a_sample_that_cannot_be_meant_says_nothing_of_units_or_rest(field: str, tmp_path: Path) -> None:
+    seen = tf.inspect_log(table(tmp_path / "a.csv", **{field: put(log()[field], (100, 1), -1e6)}))
+    assert not seen.options
+    assert f"a.csv: {field}2 is -1e+06 at sample 100, while the others run from" in " ".join(seen.findings)
+
+
+def test_a_guess_of_joints_is_called_one_and_the_robot_decides(tmp_path: Path) -> None:
+    path = numbers(tmp_path / "a.csv", log()["t"], log()["q"], log()["tau"])
+    alone, named = tf.inspect_log(path), tf.inspect_log(path, robot=tf.load(ROBOT))
+    assert "that it is of 2 joints is a guess: name the robot" in " ".join(alone.findings)
+    assert "guess" not in " ".join(named.findings)
+    assert alone.options == named.options
+
+
+def test_several_logs_have_a_summary_each(tmp_path: Path) -> None:
+    paths = [table(tmp_path / "a.csv"), arrays(tmp_path / "b.npz")]
+    assert [seen.name for seen in tf.inspect_log(paths)] == ["a.csv", "b.npz"]
 
 
 def test_text_columns_and_arrays_of_other_lengths_are_left_out(tmp_path: Path) -> None:

@@ -105,7 +105,33 @@ REFUSED: dict[str, tuple[str, Callable[[Path], Any], tuple[str, ...], str]] = {
     "a name too few": ("a.csv", lambda p: table(p, header="t,q1,q2,tau1"), (), "4 names in the first line but 5"),
     "one name twice": ("a.csv", lambda p: table(p, header="t,q1,q1,tau1,tau2"), (), "two columns are named 'q1'"),
     "binary": ("a.csv", lambda p: raw(p, bytes(range(256)) * 20), (), "not text"),
-    "UTF-16": ("a.csv", lambda p: raw(p, "t,q1\n0,1\n".encode("utf-16")), (), "not text"),
+    "UTF-16 without its mark": ("a.csv", lambda p: raw(p, "t,q1\n0,1\n".encode("utf-16-le")), (), "a.csv: "),
+    "UTF-16 cut in a character": ("a.csv", lambda p: raw(p, "t,q1\n0,1\n".encode("utf-16")[:-1]), (), "a.csv: "),
+    "a huge torque": (
+        "a.csv",
+        lambda p: table(p, tau=put(log()["tau"], (100, 1), 1e30)),
+        (),
+        r"torque of joint 'joint2' \(column tau2\) is 1e\+30 at sample 100 \(1 s\), while the others run from "
+        r"-\d.* cannot be meant; leave it out with --trigger 'tau2<5e\+29'",
+    ),
+    "a position far away": (
+        "a.csv",
+        lambda p: table(p, q=put(log()["q"], (100, 0), -50.0)),
+        (),
+        r"position of joint 'joint1' \(column q1\) is -50 at sample 100 .*--trigger 'q1>-26'",
+    ),
+    "a position far away, in degrees": (
+        "a.npz",
+        lambda p: arrays(p, q=np.rad2deg(put(log()["q"], (slice(100, 102), 0), 50.0))),
+        ("--degrees",),
+        r"is 50 at sample 10[01] \(1(\.01)? s\) and 1 more like it, while .*--trigger 'q:1<1430'",
+    ),
+    "a velocity far away": (
+        "a.csv",
+        lambda p: table(p, velocities=True, qd=put(log()["qd"], (100, 0), 1e9)),
+        (),
+        r"velocity of joint 'joint1' \(column qd1\) is 1e\+09 at sample 100",
+    ),
     "time not named": ("a.csv", lambda p: table(p, header="x,q1,q2,tau1,tau2"), (), "--column t="),
     "names unknown": (
         "a.csv",
@@ -182,6 +208,29 @@ def test_a_malformed_log_is_refused_in_one_sentence(
     assert re.search(said, words), words
     assert "Traceback" not in words
     assert not saved.exists()
+
+
+@pytest.mark.parametrize("name", ["a huge torque", "a position far away", "a position far away, in degrees"])
+def test_a_sample_that_cannot_be_meant_is_left_out_as_it_was_told(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, make, options, _ = REFUSED[name]
+    make(tmp_path / file)
+    command = ["identify", ROBOT, str(tmp_path / file), *PLAIN, *options, "--quiet"]
+    assert main(command) == 2
+    found = re.search(r"--trigger '([^']*)'", " ".join(capsys.readouterr().err.split()))
+    assert found is not None
+    assert main([*command, "--trigger", found[1]]) == 0
+    assert re.search(r"keeps 99[89] of 1000 samples", " ".join(capsys.readouterr().out.split()))
+
+
+@pytest.mark.parametrize("content", [b"", b"t,q1\n"])
+def test_what_is_no_log_is_refused_before_the_robot_is_looked_at(
+    content: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for path in (raw(tmp_path / "a.csv", content), tmp_path / "absent.csv", tmp_path):
+        assert main(["identify", "no_such_robot", str(path), "--quiet"]) == 2
+        assert path.name in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("verb", ["model", "reduce", "multirate"])

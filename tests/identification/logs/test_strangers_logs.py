@@ -220,6 +220,61 @@ def test_simulink_structures_with_time_are_read(tmp_path: Path) -> None:
     same(read(tmp_path / "out.mat", columns=columns))
 
 
+def test_series_of_time_and_data_are_read(tmp_path: Path) -> None:
+    """As MATLAB users save timeseries: a struct for each field."""
+    series = {name: {"Time": log()["t"], "Data": log()[name]} for name in ("q", "tau")}
+    for content in (series, {"out": series}):
+        scipy.io.savemat(tmp_path / "a.mat", content)
+        same(read(tmp_path / "a.mat"))
+        assert not tf.inspect_log(tmp_path / "a.mat").options
+    series["tau"]["Time"] = log()["t"] + 1
+    scipy.io.savemat(tmp_path / "b.mat", series)
+    with pytest.raises(RecordingError, match=r"b.mat: no time column among q.Time, tau.Time"):
+        read(tmp_path / "b.mat")
+
+
+@pytest.mark.parametrize("word", ["eff", "kraft", "T"])
+def test_columns_by_the_joints_names_are_read_or_suggested(word: str, tmp_path: Path) -> None:
+    names = [f"{field}_{joint}" for field in ("pos", word) for joint in ("joint1", "joint2")]
+    path = table(tmp_path / "a.csv", header=",".join(["t", *names]))
+    if word != "eff":
+        with pytest.raises(RecordingError, match=rf"they may be columns={{'tau': '{word}_{{}}'}}; check it"):
+            read(path)
+    same(read(path, columns={"tau": f"{word}_{{}}"}))
+
+
+def test_one_joint_in_degrees_is_named_with_its_column(tmp_path: Path) -> None:
+    robot = tf.load("kr6_r700")
+    q = 0.5 * np.tile(log()["q"], 3)
+    q[:, 2] = np.rad2deg(q[:, 2])
+    for path, column in ((tmp_path / "a.csv", "q3"), (tmp_path / "a.npz", "q:3")):
+        write = table if path.suffix == ".csv" else arrays
+        read = tf.read_recording(write(path, q=q, tau=q + 1), robot)
+        with pytest.raises(
+            RecordingError, match=rf"'joint3' runs from .* degrees, while .*units={{'{column}': 'deg'}}"
+        ):
+            tf.identify(robot, read)
+        mended = tf.read_recording(path, robot, units={column: "deg"})
+        np.testing.assert_allclose(mended.q[:, 2], 0.5 * log()["q"][:, 0], atol=1e-9)
+        np.testing.assert_allclose(mended.q[:, 3], q[:, 3], atol=1e-9)
+        assert tf.inspect_log(path).options == {"units": {column: "deg"}}
+
+
+def test_what_a_fit_would_refuse_is_found_when_a_log_is_read(tmp_path: Path) -> None:
+    for changed in ({"q": np.rad2deg(log()["q"])}, {"tau": log()["tau"] * [1, 0]}):
+        recording = read(table(tmp_path / "a.csv", **changed))
+        with pytest.raises(RecordingError) as refused:
+            tf.identify(tf.load(ROBOT), recording)
+        assert recording.findings == (str(refused.value),)
+    assert not read(table(tmp_path / "a.csv")).findings
+
+
+def test_a_number_is_a_column_and_no_prefix(tmp_path: Path) -> None:
+    path = numbers(tmp_path / "a.csv", *np.zeros((13, 50)))
+    with pytest.raises(RecordingError, match=r"gives q 1 names, the robot has 2 joints"):
+        read(path, columns={"t": "1", "q": "10", "tau": "2-3"})
+
+
 def test_a_group_that_holds_itself_ends(tmp_path: Path) -> None:
     h5py = pytest.importorskip("h5py")
     path = hdf5(tmp_path / "a.mat", {"run": {name: log()[name] for name in ("t", "q", "tau")}})

@@ -33,6 +33,8 @@ ACCEPTED: dict[str, tuple[str, Callable[[Path], Any], tuple[str, ...]]] = {
     "units in names": ("a.csv", lambda p: table(p, header="t [s],q1 [rad],q2 [rad],tau1 (Nm),tau2 (Nm)"), ()),
     "blanks": ("a.txt", lambda p: table(p, sep=" "), ()),
     "ending in capitals": ("A.CSV", table, ()),
+    "UTF-16": ("a.csv", lambda p: raw(p, table(p).read_text().encode("utf-16")), ()),
+    "Latin-1": ("a.csv", lambda p: raw(p, "# Prüfstand, 20 °C\n".encode("latin-1") + table(p).read_bytes()), ()),
     "cut in its last line": ("a.csv", lambda p: cut(table(p), -30), ()),
     "words in a column that nobody asked for": (
         "a.csv",

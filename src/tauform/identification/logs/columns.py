@@ -181,6 +181,11 @@ def _refuse(field: str, names: Sequence[str], joints: Joints, source: str, sugge
         f"map them, for example {argument('columns', names_form)}, or {argument('columns', pattern)} where {{}} is a "
         "joint's name or number"
     )
+    # What else carries the joints' names, and none of the usual words.
+    known = {name for columns in held.values() for name in columns.values()}
+    patterns = _patterns([name for name in names if name not in known], joints)
+    if len(patterns) == 1:
+        remedy = f"they may be {argument('columns', {field: patterns[0]})}; check it"
     remedy = by_numbers(suggested, joints) or remedy
     sentence = f"found no {MEANINGS[field]} of {counted(len(joints), 'joint')} among {listed(names)}"
     if joints.told:
@@ -188,17 +193,25 @@ def _refuse(field: str, names: Sequence[str], joints: Joints, source: str, sugge
     raise RecordingError(f"{source}: {sentence}", argument="columns", remedy=remedy)
 
 
+def _patterns(names: Sequence[str], joints: Joints) -> list[str]:
+    """Patterns with {} that name a column for every joint by its name."""
+    first = joints.called[0]
+    found = (name.replace(first, JOINT) for name in names if first in name and JOINT not in name)
+    return [p for p in found if all(p.replace(JOINT, joint) in names for joint in joints.called)]
+
+
 def by_numbers(options: Mapping[str, Any], joints: Joints) -> str:
     """What to try where no names tell: the options that the numbers in a log suggest; empty without any."""
     if not options:
         return ""
     # Python needs the call around several arguments; flags stand for themselves.
-    told = {name: value for name, value in options.items() if name != "joints"}
+    told = {name: value for name, value in options.items() if name not in ("joints", "others")}
     typed = argument("columns", told["columns"]) if [*told] == ["columns"] else call("read_recording", **told)
     rated = " with the samples per second that it has" if "rate" in told else ""
     held = options.get("joints", len(joints))
     fewer = f" for {counted(held, 'joint')}; {remedy_for(joints, joints.names[:held])}" if held < len(joints) else ""
-    return f"by their numbers they may be {typed}{rated}{fewer}; check it"
+    others = "".join(f"; {argument('columns', other)} fits nearly as well" for other in options.get("others", ()))
+    return f"by their numbers they may be {typed}{rated}{fewer}; check it{others}"
 
 
 def _time(given: Given, names: Sequence[str], joints: Joints, source: str, timed: bool, suggest: Suggest) -> str | None:
@@ -269,8 +282,9 @@ def _unlike(joints: Joints, width: int) -> str:
 def _mapped(value: str | Sequence[str], index: ColumnIndex, joints: Joints, field: str, source: str) -> ColumnChoice:
     texts = [value] if isinstance(value, str) else value
     places = by_number(texts, index.names, source)
-    # For one joint, a full column name would also match as a prefix: the exact column is meant.
-    if isinstance(value, str) and places == [value] and not (len(joints) == 1 and value in index.names):
+    # For one joint, a full column name would also match as a prefix: the exact column is meant, as by a number.
+    exact = value in index.names and (len(joints) == 1 or str(value).isdigit())
+    if isinstance(value, str) and places == [value] and not exact:
         found = index.mapped(value, joints.called)
         if len(found) > 1:
             _refuse_two(found, MEANINGS[field], field, source)

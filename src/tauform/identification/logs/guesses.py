@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 
 from tauform.arrays import LARGEST, Array
-from tauform.identification.logs.contents import Contents, numbered
+from tauform.identification.logs.arrangements import RATIOS
+from tauform.identification.logs.contents import Contents, numbered, unit_of_step
 from tauform.identification.logs.unit_table import unit_of
 from tauform.identification.logs.units import IN_BRACKETS
-from tauform.identification.recording.recording import MAX_SAMPLE_PERIOD, TIME_UNITS
+from tauform.identification.recording.lone import LoneSample, lone_in
+from tauform.identification.recording.recording import FEWEST_SAMPLES, TIME_UNITS
 from tauform.messages import counted
 from tauform.wording import argument
 
@@ -20,8 +22,6 @@ from tauform.wording import argument
 MOST_RADIANS = 8.0
 # Positions beyond this are seldom degrees: few joints turn further.
 MOST_DEGREES = 400.0
-# Ratios of measured velocities to the rates of positions, and the unit of velocities that explains them.
-RATIOS = {"deg/s": 180 / np.pi, "rpm": 30 / np.pi, "rev/s": 0.5 / np.pi}
 # Noise and filter lag change a ratio by a few per cent; the units differ by factors of six and more.
 RATIO_TOLERANCE = 0.15
 # Part of the largest speed that counts as motion.
@@ -103,6 +103,8 @@ class Clock:
         known = stamps if self.last is None else np.concatenate([[self.last], stamps])
         steps = np.diff(known)
         forward = steps[steps > 0]
+        # Rows in the wrong order have a rate all the same.
+        forward = forward if len(forward) else -steps[steps < 0]
         # Fixed by the first piece: gaps later in the log do not move it.
         typical = self.typical or (float(np.median(forward)) if len(forward) else 0.0)
         return replace(
@@ -131,13 +133,12 @@ def clock_of(read: Clock | None, stamps: Array | None) -> Clock | None:
     if clock is None or clock.first is None or clock.last is None or not clock.typical:
         return None
     step = clock.typical
-    # Steps from 0.5 on are no seconds: up to 300 they read as ms, up to 1e5 as us.
-    unit = "s" if step < MAX_SAMPLE_PERIOD else "ns" if step > 1e5 else "us" if step > 300 else "ms"
+    unit = unit_of_step(step)
     second = TIME_UNITS[unit][1]
     return replace(
         clock,
         unit=unit,
-        duration=(clock.last - clock.first) * second,
+        duration=abs(clock.last - clock.first) * second,
         rate=1 / (step * second),
         shortest=clock.shortest * second,
         longest=clock.longest * second,
@@ -153,17 +154,33 @@ def sentences(
     first: Mapping[str, Array],
     *,
     has_names: bool,
+    n_joints: int | None = None,
 ) -> tuple[list[str], dict[str, Any]]:
     """What to say about a log, and the options of `read_recording` that follow from it."""
     held = {name: [c for c in columns if c.field == name] for name in MEANINGS}
     options: dict[str, Any] = {}
     told = [_fields(held)]
     if any(c.by == "numbers" for c in columns) and contents.fields:
-        options["columns"] = _columns(time, contents)
+        options["columns"] = mapped(time, contents.fields)
         why = "the file has no names" if not has_names else "no usual names"
         told.append(f"{why}: by their numbers they may be {argument('columns', options['columns'])}; check it")
+        told += [f"{argument('columns', mapped(time, other))} fits nearly as well" for other in contents.others]
+        if n_joints is None and not has_names:
+            told.append(f"that it is of {counted(len(contents.fields['q']), 'joint')} is a guess: name the robot")
     # Each helper adds its sentences, and the options that follow from them.
     told += _time(clock, time, options)
+    lone = _lone(held, first)
+    told += [
+        f"{name} is {one.value:.6g} at sample {one.sample}, while the others run from {one.low:.4g} to {one.high:.4g}: "
+        "it cannot be meant, leave its row out"
+        for name, one in lone.items()
+    ]
+    # What is known of a column without the samples that cannot be meant.
+    for name in ("q", "qd", "tau"):
+        held[name] = [
+            replace(c, smallest=lone[c.name].low, largest=lone[c.name].high) if c.name in lone else c
+            for c in held[name]
+        ]
     told += _units(held, _rate_ratio(contents, clock), options)
     # Names tell currents; without a gain, their unit of torque is unknown.
     if held["current"] and not held["tau"]:
@@ -177,9 +194,22 @@ def sentences(
         told.append(
             f"{', '.join(missing[:5])} hold{'s' * (len(missing) == 1)} samples that are not numbers: cut them out"
         )
-    told += _rest(held["q"], clock, time, first, options)
+    if not lone:
+        told += _rest(held["q"], clock, time, first, options)
     # Dots mark what the user alone knows; `read_recording` cannot take them.
     return [f"{source}: {sentence}" for sentence in told], {k: v for k, v in options.items() if v is not ...}
+
+
+def _lone(held: Mapping[str, Sequence[LogColumn]], first: Mapping[str, Array]) -> dict[str, LoneSample]:
+    """Column -> its farthest sample that cannot be meant, of those that have some."""
+    found: dict[str, LoneSample] = {}
+    for name in ("q", "qd", "tau"):
+        columns = [c.name for c in held[name]]
+        values = np.column_stack([first[column] for column in columns]) if columns else np.zeros((0, 0))
+        # Numbers that are missing, and error codes, are told elsewhere.
+        if len(values) >= FEWEST_SAMPLES and (np.abs(values) <= LARGEST).all():
+            found |= {columns[one.joint]: one for one in lone_in(values, name)}
+    return found
 
 
 def _fields(held: Mapping[str, Sequence[LogColumn]]) -> str:
@@ -187,12 +217,18 @@ def _fields(held: Mapping[str, Sequence[LogColumn]]) -> str:
     return f"holds {', '.join(parts)}" if parts else "holds nothing that is known by its name or its numbers"
 
 
-def _columns(time: str | None, contents: Contents) -> dict[str, Any]:
+def mapped(time: str | None, fields: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """Columns as an option takes them."""
     clock = {"t": time} if time else {}
-    return clock | {name: numbered(places) for name, places in contents.fields.items()}
+    return clock | {name: numbered(places) for name, places in fields.items()}
 
 
 def _time(clock: Clock | None, time: str | None, options: dict[str, Any]) -> list[str]:
+    if clock is None and time is not None:
+        return [
+            f"{time} stands still: map the column that holds the time, or leave it out and give the rate, "
+            f"{argument('columns', {'t': None})} {argument('rate', 1000.0)}"
+        ]
     if clock is None:
         options["rate"] = ...
         return [f"no time column: give the sampling rate, {argument('rate', 1000.0)}"]
@@ -200,7 +236,9 @@ def _time(clock: Clock | None, time: str | None, options: dict[str, Any]) -> lis
     if clock.unit != "s":
         options["time_unit"] = clock.unit
         told.append(f"{time} runs in {TIME_UNITS[clock.unit][0]}: {argument('time_unit', clock.unit)}")
-    if clock.n_backwards:
+    if clock.first is not None and clock.last is not None and clock.last < clock.first:
+        told.append(f"{time} runs backwards: sort the rows by it, or split the file where the clock was reset")
+    elif clock.n_backwards:
         told.append(f"{time} runs backwards {counted(clock.n_backwards, 'time')}: split the file there")
     return told
 
@@ -227,14 +265,19 @@ def _units(held: Mapping[str, Sequence[LogColumn]], ratio: float | None, options
     # Largest position of any joint: one beyond the limit is enough.
     size = max((max(abs(c.smallest), abs(c.largest)) for c in held["q"]), default=0.0)
     if "q" not in units and size > MOST_RADIANS:
-        turn, slide = argument("units", {"q": "deg"}), argument("units", {"q": "mm"})
+        wide = [c.name for c in held["q"] if max(abs(c.smallest), abs(c.largest)) > MOST_RADIANS]
+        # A few of many: the others are in radians, as a joint in degrees moves by more than that.
+        few = 2 * len(wide) < len(held["q"])
+        whose = f"positions of {', '.join(wide)}" if few else "positions"
+        degrees, lengths = (dict.fromkeys(wide if few else ["q"], unit) for unit in ("deg", "mm"))
+        slide = argument("units", lengths)
         if size <= MOST_DEGREES:
-            units["q"] = "deg"
-            told.append(f"positions reach {size:.4g}, which reads as degrees ({slide} where joints slide)")
+            units |= degrees
+            told.append(f"{whose} reach {size:.4g}, which reads as degrees ({slide} where joints slide)")
         else:  # without a robot nobody knows
             told.append(
-                f"positions reach {size:.4g}, which reads as millimetres of joints that slide: {slide}; or as degrees "
-                f"of several turns: {turn}"
+                f"{whose} reach {size:.4g}, which reads as millimetres of joints that slide: {slide}; or as degrees of "
+                f"several turns: {argument('units', degrees)}"
             )
     if ratio is not None and held["qd"] and "qd" not in units:
         own = next((unit for unit, r in RATIOS.items() if abs(ratio / r - 1) < RATIO_TOLERANCE), None)
@@ -259,7 +302,7 @@ def _rest(
 ) -> list[str]:
     """Where the motion begins and ends, if the beginning of the log that was read holds all of it."""
     # A log that was read in part shows no end of the motion.
-    if clock is None or time is None or not positions or clock.last != float(first[time][-1]):
+    if clock is None or clock.n_backwards or time is None or not positions or clock.last != float(first[time][-1]):
         return []
     speeds = np.abs(np.gradient(np.array([first[c.name] for c in positions]), axis=1)).max(axis=0)
     moving = np.flatnonzero(speeds > AT_REST * speeds.max(initial=0.0))

@@ -1,21 +1,22 @@
-"""inspect_log: what a log holds, before anybody says of which robot it is."""
+"""inspect_log: what a log holds, before it is read as a recording."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
 from tauform.arrays import LARGEST, Array
+from tauform.description.robot import Robot
 from tauform.identification.logs.column_names import plain_name
 from tauform.identification.logs.contents import SAMPLES, Contents, guess_contents
 from tauform.identification.logs.field_names import FIELD_NAMES, MATRIX_NAMES, TIME_NAMES
 from tauform.identification.logs.formats.log import Log
 from tauform.identification.logs.formats.open import open_log, readable
-from tauform.identification.logs.guesses import Clock, LogColumn, clock_of, sentences
+from tauform.identification.logs.guesses import Clock, LogColumn, clock_of, mapped, sentences
 from tauform.identification.logs.joints import joint_columns
 
 # Samples that are read at once.
@@ -36,6 +37,7 @@ class LogSummary:
         joints: names of the joints, as the log calls them.
         findings: sentences on what it holds and lacks, each with what mends it.
         options: what `read_recording` needs beside the robot, as far as that can be told: "columns", "units", ...
+        others: columns that may be meant as well, where other readings of the numbers stand close.
     """
 
     name: str
@@ -45,28 +47,58 @@ class LogSummary:
     joints: tuple[str, ...]
     findings: tuple[str, ...]
     options: Mapping[str, Any] = field(default_factory=dict)
+    others: tuple[Mapping[str, Any], ...] = ()
 
     def __repr__(self) -> str:
         at = "" if self.clock is None else f", {self.clock}"
         return "\n".join([f"{self.name}: {len(self.columns)} columns, {self.n_samples} samples{at}", *self.findings])
 
 
-def inspect_log(path: str | Path, *, topic: str | None = None) -> LogSummary:
-    """Look at a log without a robot: its columns, rates, ranges, and what each column likely holds.
+# A text is a sequence of texts as well, but the first form comes first.
+@overload
+def inspect_log(  # type: ignore[overload-overlap]
+    path: str | Path, *, topic: str | None = None, robot: Robot | None = None
+) -> LogSummary: ...
+@overload
+def inspect_log(
+    path: Sequence[str | Path], *, topic: str | None = None, robot: Robot | None = None
+) -> tuple[LogSummary, ...]: ...
+def inspect_log(
+    path: str | Path | Sequence[str | Path], *, topic: str | None = None, robot: Robot | None = None
+) -> LogSummary | tuple[LogSummary, ...]:
+    """Look at a log: its columns, rates, ranges, and what each column likely holds.
 
     Names tell where they are usual ones, else the numbers do: a column that rises evenly is the clock, one that is the
     rate of another holds velocities.
 
     Args:
-        path: .csv, .npz, .parquet, .mat, or a rosbag2.
+        path: .csv, .npz, .parquet, .mat, or a rosbag2; of several a summary each.
         topic: of a bag with several JointState topics.
+        robot: that it is of; without one, the number of joints is a guess too.
 
     Raises:
         RecordingError: the file cannot be read.
         MissingExtraError: the format's reader is not installed.
     """
+    if not isinstance(path, str | Path):
+        return tuple(inspect_log(each, topic=topic, robot=robot) for each in path)
     path = Path(path)
-    return look(path, open_log(path, topic))
+    return look_for(path, open_log(path, topic), None if robot is None else robot.n_joints)
+
+
+def look_for(path: Path, log: Log, n_joints: int | None, *, whole: bool = True) -> LogSummary:
+    """What a log that was opened holds, as positions and torques of so many joints, or of fewer if it does not."""
+    seen = look(path, log, n_joints, whole=whole)
+    if n_joints is None or _n_measured(seen):
+        return seen
+    fewer = look(path, log, whole=whole)
+    return fewer if 0 < _n_measured(fewer) <= n_joints else seen
+
+
+def _n_measured(seen: LogSummary) -> int:
+    """Joints with positions and torques."""
+    held = [column.field for column in seen.columns]
+    return held.count("q") if "tau" in held else 0
 
 
 def look(path: Path, log: Log, n_joints: int | None = None, *, whole: bool = True) -> LogSummary:
@@ -102,8 +134,11 @@ def look(path: Path, log: Log, n_joints: int | None = None, *, whole: bool = Tru
     clock = clock_of(clocks.get(time) if time else None, first.get(time) if time else None)
     # In the order of their first appearance.
     joints = tuple(dict.fromkeys(column.joint for column in columns if column.joint and column.field != "t"))
-    told, options = sentences(path.name, columns, clock, time, contents, first, has_names=log.has_names)
-    return LogSummary(path.name, n_samples, columns, clock, joints, (*log.findings, *told), options)
+    told, options = sentences(
+        path.name, columns, clock, time, contents, first, has_names=log.has_names, n_joints=n_joints
+    )
+    others = tuple(mapped(time, fields) for fields in contents.others) if "columns" in options else ()
+    return LogSummary(path.name, n_samples, columns, clock, joints, (*log.findings, *told), options, others)
 
 
 def _readable_columns(log: Log, names: list[str]) -> tuple[list[str], dict[str, Array]]:

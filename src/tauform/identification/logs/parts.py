@@ -17,7 +17,7 @@ from tauform.identification.logs.columns import Given, LogLayout, by_numbers, gu
 from tauform.identification.logs.field_files import layouts_of
 from tauform.identification.logs.formats.log import Log, Table
 from tauform.identification.logs.formats.open import open_log, readable
-from tauform.identification.logs.inspect import look
+from tauform.identification.logs.inspect import look_for
 from tauform.identification.logs.joints import Joints, remedy_for
 from tauform.identification.logs.rows import Ranges, Trigger
 from tauform.identification.logs.units import Scales, Units, scales
@@ -231,23 +231,22 @@ def _layout(log: Log, columns: Given | None, path: Path, reading: Reading) -> Lo
 def suggested_options(path: Path, log: Log, n_joints: int, *, timed: bool = True) -> dict[str, Any]:
     """What `read_recording` may have to be told, as `inspect_log` says it; empty where the numbers do not tell.
 
-    "joints" is how many there seem to be, where these are fewer than the robot's.
+    "joints" is how many there seem to be, where these are fewer than the robot's; "others" are columns that fit nearly
+    as well.
     """
-    for count in (n_joints, None):
-        try:
-            seen = look(path, log, count, whole=False)
-        except RecordingError:  # columns of different lengths, or of text
-            return {}
-        held = sum(column.field == "q" for column in seen.columns)
-        if "tau" in seen.options.get("columns", {}) and held <= n_joints:
-            break
-    else:
+    try:
+        seen = look_for(path, log, n_joints, whole=False)
+    except RecordingError:  # columns of different lengths, or of text
+        return {}
+    held = sum(column.field == "q" for column in seen.columns)
+    if "tau" not in seen.options.get("columns", {}) or held > n_joints:
         return {}
     told = {name: seen.options[name] for name in ("columns", "units", "time_unit") if name in seen.options}
     if timed and "t" not in told["columns"]:
         told["rate"] = 1000.0
     elif not timed:  # the rate was given: stamps would say it twice
         told["columns"] = {name: places for name, places in told["columns"].items() if name != "t"}
+    told["others"] = seen.others
     return told if held == n_joints else {**told, "joints": held}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,7 +17,9 @@ from tauform.identification.logs.joints import Joints
 from tauform.identification.logs.parts import LogPart, Reading, checked_rate, drive_of, open_parts
 from tauform.identification.logs.rows import Trigger
 from tauform.identification.logs.units import Units
+from tauform.identification.recording.lone import LoneSample, refuse_lone_samples
 from tauform.identification.recording.recording import TIME_UNITS, Recording
+from tauform.identification.verdict.plausibility import doubts
 from tauform.wording import argument
 
 TimeUnit = Literal["s", "ms", "us", "ns"]
@@ -59,9 +62,11 @@ def read_recording(
         stream: keep the samples in temporary files, so that recordings larger than memory can be identified; by
             default for logs of 400 MB and more, packed or not. The result is the same.
 
+    What reads as degrees, or what else `identify` would refuse, is among the findings of the recording.
+
     Raises:
-        RecordingError: the file cannot be read, does not hold the robot's joints, or holds a field more than once; the
-            message lists what it holds.
+        RecordingError: the file cannot be read, does not hold the robot's joints, holds a field more than once (the
+            message lists what it holds), or a sample that cannot be meant.
         MissingExtraError: the format's reader is not installed.
     """
     # One path or many: the rest of the reader sees a list.
@@ -92,7 +97,28 @@ def read_recording(
     clock = next((part.clock[0] for part in parts if part.clock), 0.0)
     recording = Recording(**read, name=name, columns=_mapping(parts), findings=found, clock=clock)
     # Cut last: seconds count from the first sample that a trigger kept.
-    return recording if between is None else _cut(recording, *_interval(between))
+    recording = recording if between is None else _cut(recording, *_interval(between))
+    refuse_lone_samples(recording, robot.joint_names, lambda one: _left_out(one, parts))
+    # What `identify` would refuse is worth knowing here, and may be what the user wants to look at.
+    told = doubts(robot, recording)
+    return replace(recording, findings=(*recording.findings, *told)) if told else recording
+
+
+def _left_out(one: LoneSample, parts: Sequence[LogPart]) -> str:
+    """How to read a log without a sample that cannot be meant."""
+    part = next(part for part in parts if one.field in part.layout.fields())
+    names = part.layout.fields()[one.field]
+    # A second trigger is none, and gains may mix columns.
+    if part.reading.trigger is not None or (one.field == "tau" and part.reading.scaled):
+        return "delete its row in the file"
+    column = names[one.joint] if part.log.widths[names[0]] is None else f"{names[0]}:{one.joint + 1}"
+    scale, zero = (
+        factors[one.field][one.joint] if one.field in factors else usual
+        for factors, usual in ((part.scales.fields, 1.0), (part.scales.zeros, 0.0))
+    )
+    # As the file has it: a trigger compares before units are applied.
+    bound = f"{float(f'{(one.bound - zero) / scale:.3g}'):g}"
+    return f"leave it out with {argument('trigger', column + ('<' if one.value > one.bound else '>') + bound)}"
 
 
 def _mapping(parts: Sequence[LogPart]) -> dict[str, str | tuple[str, ...]]:

@@ -74,7 +74,7 @@ def scales(
         RecordingError: a unit that does not exist or measures something else, a column whose name says another unit
             than it is read in, or motor currents without gains.
     """
-    told = _told(units, layout, source)
+    told = _told(units, layout, robot, source)
     # What is told column by column, or for the field, wins over the flag.
     if degrees:
         told = dict.fromkeys(POSITIONS, "deg") | told
@@ -84,7 +84,7 @@ def scales(
     factors, zeros = {}, {}
     for field, columns in layout.fields().items():
         # A matrix has one name for all joints; factors are per joint all the same.
-        spread = list(columns) * (robot.n_joints if len(columns) == 1 else 1)
+        spread = [f"{columns[0]}:{k + 1}" for k in range(robot.n_joints)] if _is_matrix(columns, robot) else columns
         if field not in KINDS_OF_FIELD:
             continue
         each = [
@@ -100,7 +100,11 @@ def scales(
     return Scales(_second(layout, told, time_unit, source), factors, zeros, findings)
 
 
-def _told(units: Units | None, layout: LogLayout, source: str) -> dict[str, str]:
+def _is_matrix(columns: Sequence[str], robot: Robot) -> bool:
+    return len(columns) == 1 and robot.n_joints > 1
+
+
+def _told(units: Units | None, layout: LogLayout, robot: Robot, source: str) -> dict[str, str]:
     """Field or column -> unit."""
     if units is None:
         return {}
@@ -108,6 +112,8 @@ def _told(units: Units | None, layout: LogLayout, source: str) -> dict[str, str]
         words = [word.strip() for word in units.split(",")]
         return {field: word for word in words for field in FIELDS_OF_KIND.get(_checked(word, units).kind, ())}
     columns = [layout.t, *(name for names in layout.fields().values() for name in names)]
+    matrices = [names[0] for names in layout.fields().values() if _is_matrix(names, robot)]
+    columns += [f"{name}:{k + 1}" for name in matrices for k in range(robot.n_joints)]
     fields = ("t", *COLUMN_FIELDS)
     for key, word in units.items():
         unit = _checked(word, units)
@@ -141,17 +147,18 @@ def _unit(field: str, column: str, is_angle: bool, told: Mapping[str, str], sour
     kinds = of_field.get(field, ("angle" if is_angle else "length",))
     plain = Unit(kinds[0], 1.0)
     # What is said of a column wins over what is said of its field.
-    word = told.get(column, told.get(field))
+    matrix = column.rpartition(":")[0]
+    word = told.get(column, told.get(matrix, told.get(field)))
     if word is not None:
         unit = unit_of(word)
         if unit is not None and unit.kind in kinds:
             return unit
-        if column in told:
+        if column in told or matrix in told:
             joint = "turns" if is_angle else "slides"
             sentence = f"{source}: column {column!r} is of a joint that {joint}, and {word!r} measures something else"
             raise RecordingError(sentence, argument="units", value=word)
         return plain  # degrees of a robot of which some joints slide
-    said = _said(field, column)
+    said = _said(field, column) or _said(field, matrix)
     # Gains take whatever unit the drive reports: the user scaled them for it.
     if not said or (field == "tau" and scaled):
         return plain

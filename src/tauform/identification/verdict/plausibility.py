@@ -7,8 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from tauform.arrays import Array
+from tauform.description.joint import Limits
 from tauform.description.robot import Robot
 from tauform.errors import IdentificationError, RecordingError
+from tauform.identification.recording.lone import refuse_lone_samples
 from tauform.identification.recording.recording import SAMPLES_PER_PIECE, Recording
 from tauform.identification.recording.rest import is_constant, resting, sampled
 from tauform.identification.verdict.slides import check_slides
@@ -36,12 +38,11 @@ def check_recordings(robot: Robot, recordings: Sequence[Recording], may_rest: bo
     """
     findings: list[str] = []
     for recording in recordings:
-        _check_joints(robot, recording)
-        _check_positions(robot, recording)
-        check_slides(robot, recording)
-        _check_speeds(robot, recording)
-        _check_torques(robot, recording)
-        _check_velocities(robot, recording)
+        # A file was looked through when it was read.
+        if not recording.columns and recording.n_joints == robot.n_joints:
+            refuse_lone_samples(recording, robot.joint_names, lambda one: "cut it out")
+        for check in CHECKS:
+            check(robot, recording)
         read_from = [] if recording.read_from is None else [recording.read_from]
         findings += [*read_from, *recording.findings]
     still = [all(is_constant(sampled(recording.q)[:, j]) for recording in recordings) for j in range(robot.n_joints)]
@@ -59,6 +60,17 @@ def check_recordings(robot: Robot, recordings: Sequence[Recording], may_rest: bo
     return tuple(findings)
 
 
+def doubts(robot: Robot, recording: Recording) -> tuple[str, ...]:
+    """What `check_recordings` would refuse in a recording, in the same sentences."""
+    for check in CHECKS:
+        try:
+            check(robot, recording)
+        except RecordingError as error:
+            # The first alone: positions in degrees are too fast as well.
+            return (str(error),)
+    return ()
+
+
 def _check_joints(robot: Robot, recording: Recording) -> None:
     if recording.n_joints != robot.n_joints:
         missing = robot.joint_names[recording.n_joints :]
@@ -72,26 +84,53 @@ def _check_joints(robot: Robot, recording: Recording) -> None:
 def _check_positions(robot: Robot, recording: Recording) -> None:
     joints = {joint.name: joint for joint in robot.joints}
     q = sampled(recording.q)
-    for j, name in enumerate(robot.joint_names):
-        joint, low, high = joints[name], float(q[:, j].min()), float(q[:, j].max())
-        # Only angles can be degrees.
-        if not joint.type.is_angle:
-            continue
-        limits = joint.limits
-        bounded = np.isfinite(limits.lower) and np.isfinite(limits.upper)
-        # Over three turns, or outside the limits, while the same numbers read as degrees would fit.
-        outside = bounded and (low < limits.lower - LIMIT_MARGIN or high > limits.upper + LIMIT_MARGIN)
-        as_degrees = np.deg2rad([low, high])
-        fits = not bounded or (
-            limits.lower - LIMIT_MARGIN <= as_degrees[0] and as_degrees[1] <= limits.upper + LIMIT_MARGIN
+    low, high = q.min(axis=0), q.max(axis=0)
+    turning = [joints[name].type.is_angle for name in robot.joint_names]
+    # Only angles can be degrees.
+    wrong = [
+        j
+        for j, name in enumerate(robot.joint_names)
+        if turning[j] and _reads_as_degrees(float(low[j]), float(high[j]), joints[name].limits)
+    ]
+    if not wrong:
+        return
+    right = [j for j in range(robot.n_joints) if turning[j] and j not in wrong]
+    j = wrong[0]
+    which = f"joint {robot.joint_names[j]!r} runs from {low[j]:.4g} to {high[j]:.4g}"
+    said = f"{recording.name}: {which}, which reads as degrees"
+    # Most others travel less than a turn: in degrees they would hardly move, so that these columns alone are wrong.
+    apart = len(right) > len(wrong) and float((high - low)[right].max()) < 2 * np.pi
+    columns = _columns_of(recording, wrong) if apart else None
+    if columns is None:
+        raise RecordingError(
+            said,
+            argument="degrees",
+            remedy=f"convert to radians, for example with {call('read_recording', degrees=True)}",
         )
-        widest = max(abs(low), abs(high))
-        if fits and (widest > 6 * np.pi or (outside and widest > 2 * np.pi)):
-            raise RecordingError(
-                f"{recording.name}: joint {name!r} runs from {low:.4g} to {high:.4g}, which reads as degrees",
-                argument="degrees",
-                remedy=f"convert to radians, for example with {call('read_recording', degrees=True)}",
-            )
+    names = ", ".join(robot.joint_names[k] for k in right)
+    raise RecordingError(
+        f"{said}, while {names} read{'s' * (len(right) == 1)} as radians",
+        argument="units",
+        remedy=f"read it with {argument('units', dict.fromkeys(columns, 'deg'))}",
+    )
+
+
+def _columns_of(recording: Recording, joints: Sequence[int]) -> list[str] | None:
+    """Columns of a log that hold the positions of these joints; None where arrays were given."""
+    held = recording.columns.get("q")
+    if held is None:
+        return None
+    return [f"{held}:{j + 1}" if isinstance(held, str) else held[j] for j in joints]
+
+
+def _reads_as_degrees(low: float, high: float, limits: Limits) -> bool:
+    """Over three turns, or outside the limits, while the same numbers read as degrees would fit."""
+    bounded = np.isfinite(limits.lower) and np.isfinite(limits.upper)
+    outside = bounded and (low < limits.lower - LIMIT_MARGIN or high > limits.upper + LIMIT_MARGIN)
+    least, most = np.deg2rad([low, high])
+    fits = not bounded or (limits.lower - LIMIT_MARGIN <= least and most <= limits.upper + LIMIT_MARGIN)
+    widest = max(abs(low), abs(high))
+    return bool(fits and (widest > 6 * np.pi or (outside and widest > 2 * np.pi)))
 
 
 def _check_speeds(robot: Robot, recording: Recording) -> None:
@@ -181,3 +220,6 @@ def _owner(moved: Array, regained: Array) -> int | None:
     factor, follows = a.T @ b / size, a.T @ b / np.sqrt(size * (b @ b))
     j = int(np.argmax(follows))
     return j if follows[j] > MIN_CORRELATION and 1 / VELOCITY_FACTOR < factor[j] < VELOCITY_FACTOR else None
+
+
+CHECKS = (_check_joints, _check_positions, check_slides, _check_speeds, _check_torques, _check_velocities)

@@ -118,6 +118,26 @@ def shortened(paths: Sequence[str]) -> list[str]:
     return leaves if len(set(leaves)) == len(leaves) else list(paths)
 
 
+def series_apart(paths: Mapping[str, Array]) -> dict[str, Array]:
+    """Structs of a Time and its Data, as timeseries are saved: the data by the name of the struct, one time for all.
+
+    Times that differ keep their names.
+    """
+    parts: dict[str, dict[str, str]] = {}
+    for path in paths:
+        owner, _, leaf = path.rpartition(".")
+        if owner and leaf.lower() in ("time", "data"):
+            parts.setdefault(owner, {})[leaf.lower()] = path
+    series = {owner: held for owner, held in parts.items() if len(held) == 2}
+    times = [held["time"] for held in series.values()]
+    if not times or not all(np.array_equal(paths[times[0]], paths[time]) for time in times[1:]):
+        return dict(paths)
+    named = {held["data"]: owner for owner, held in series.items()} | {times[0]: "time"}
+    kept = {named.get(path, path): values for path, values in paths.items() if path not in times[1:]}
+    # Two of one name: as they were.
+    return kept if len(kept) == len(paths) - len(times[1:]) else dict(paths)
+
+
 def check_lengths(lengths: Mapping[str, int], path: Path) -> None:
     """Raise RecordingError where arrays have different numbers of rows."""
     (first, count), *others = lengths.items()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 
 from tauform.identification.logs.unit_table import unit_of
 
@@ -17,6 +19,12 @@ BLANKS = " \r\n"
 COMMENTS = "#%"
 # What surrounds a unit in a line of units, and what stands there for none.
 BRACKETS = "[]() "
+
+
+# Bytes in which the encoding of a text is looked for.
+BEGINNING = 1 << 16
+# Bytes that stand in no line of text.
+CONTROLS = bytes(sorted({*range(32), 127} - {9, 10, 12, 13}))
 
 
 @dataclass(frozen=True)
@@ -36,6 +44,22 @@ class Head:
     n_lines: int
     first: str | None
     has_names: bool = True
+
+
+def encoding_of(path: Path) -> str:
+    """How a text is written: UTF-8, UTF-16 if its mark says so, or Latin-1, in which old devices write their signs."""
+    with path.open("rb") as file:
+        beginning = file.read(BEGINNING)
+    if beginning.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    try:
+        # A character may be cut at the end of what was read.
+        codecs.getincrementaldecoder("utf-8")().decode(beginning)
+    except UnicodeDecodeError:
+        # Every byte is a character of Latin-1, also those of files that are no text.
+        if len(beginning.translate(None, delete=CONTROLS)) == len(beginning):
+            return "latin-1"
+    return "utf-8-sig"
 
 
 def read_head(lines: Iterator[str]) -> Head:

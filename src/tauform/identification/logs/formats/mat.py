@@ -14,7 +14,14 @@ import numpy as np
 from tauform.errors import RecordingError
 from tauform.files.temporaries import scratch_folder
 from tauform.identification.logs.column_names import listed
-from tauform.identification.logs.formats.arrays import check_lengths, log_of, shortened, upright, vector_shape
+from tauform.identification.logs.formats.arrays import (
+    check_lengths,
+    log_of,
+    series_apart,
+    shortened,
+    upright,
+    vector_shape,
+)
 from tauform.identification.logs.formats.hdf5 import open_hdf5
 from tauform.identification.logs.formats.log import Log, Table
 
@@ -36,6 +43,8 @@ def open_mat(path: Path) -> Log:
         names, findings = _converted(path, folder)
         # What is mapped stays readable after its name is gone.
         files = {name: np.load(folder / f"{k}.npy", mmap_mode="r") for k, name in enumerate(names)}
+    files = series_apart(files)
+    files = dict(zip(shortened(list(files)), files.values(), strict=True))
     # MATLAB has no vectors: a row or column of N is one.
     arrays = {name: array.reshape(vector_shape(array.shape)) for name, array in files.items()}
     shapes, turned = upright({name: array.shape for name, array in arrays.items()}, path)
@@ -67,7 +76,7 @@ def _converted(path: Path, folder: Path) -> tuple[list[str], list[str]]:
         objects = [str(name) for name in told["objects"]]
         if objects and not told["names"]:
             raise RecordingError(f"{path.name}: {_objects(objects)}")
-        return shortened(told["names"]), [f"{path.name}: {_objects(objects)}"] if objects else []
+        return [str(name) for name in told["names"]], [f"{path.name}: {_objects(objects)}"] if objects else []
     lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
     reason = lines[-1] if lines and done.returncode > 0 else "SciPy crashes on it"
     raise RecordingError(f"{path.name}: cannot read it ({reason}); save it with MATLAB's option -v7")

@@ -44,6 +44,19 @@ def open_log(path: Path, topic: str | None, joints: Sequence[str] | None = None)
         return with_single_columns(_opened(ordinary(path), topic, joints))
 
 
+def check_log(path: Path) -> None:
+    """Refuse what cannot be a log, as far as its name and its first lines tell.
+
+    Raises:
+        RecordingError: the same as of `open_log`.
+    """
+    suffix = path.suffix.lower()
+    # Other formats cost time to open, and some of them libraries.
+    is_costly = suffix in (*OPENERS, *BAG_SUFFIXES) and OPENERS.get(suffix) is not open_csv
+    if not path.exists() or not (is_costly or (path / "metadata.yaml").exists()):
+        open_log(path, None)
+
+
 def _opened(path: Path, topic: str | None, joints: Sequence[str] | None) -> Log:
     suffix = path.suffix.lower()
     # A rosbag2 is a folder; any other folder is a slip of the path.

@@ -15,7 +15,7 @@ import numpy as np
 from tauform.archives import damage_as_value_error, ordinary
 from tauform.arrays import Array
 from tauform.errors import MissingExtraError, RecordingError
-from tauform.identification.logs.formats.csv_head import BLANKS, Head, cells_of, read_head
+from tauform.identification.logs.formats.csv_head import BLANKS, Head, cells_of, encoding_of, read_head
 from tauform.identification.logs.formats.log import Log, Table, check_packing
 from tauform.identification.logs.formats.parquet_pages import unpacked_bytes
 
@@ -26,17 +26,20 @@ LONGEST_LINE = 20_000_000
 def open_csv(path: Path) -> Log:
     """Text with a line of names, or none, then numbers between commas, semicolons, tabs or blanks.
 
-    Notes above the names, and a line of units below them, are understood. A last line without its end was cut off,
-    perhaps within a number, so it is left out; a line of another length elsewhere is refused.
+    Text is UTF-8, UTF-16 with its mark, or Latin-1. Notes above the names, and a line of units below them, are
+    understood. A last line without its end was cut off, perhaps within a number, so it is left out; a line of another
+    length elsewhere is refused.
 
     Raises:
         RecordingError: of this and all other formats, where the file is not what its name says.
     """
+    encoding = encoding_of(ordinary(path))
     try:
-        with ordinary(path).open(encoding="utf-8-sig") as file:
+        with path.open(encoding=encoding) as file:
             head = read_head(lines_of(file, path.name))
-    except UnicodeDecodeError as error:
-        raise RecordingError(f"{path.name}: not text ({error.reason}); export it as CSV in UTF-8") from None
+    except UnicodeError as error:
+        reason = getattr(error, "reason", error)
+        raise RecordingError(f"{path.name}: not text ({reason}); export it as CSV in UTF-8") from None
     names, separator, first = head.names, head.separator, head.first
     if first is None:
         raise RecordingError(f"{path.name}: holds no samples; write the columns' names, then one line per sample")
@@ -51,13 +54,14 @@ def open_csv(path: Path) -> Log:
     findings: list[str] = []
 
     def chunks(wanted: Sequence[str], rows: int) -> Iterator[Table]:
-        with path.open(encoding="utf-8-sig") as file:
+        with path.open(encoding=encoding) as file:
             samples = _Samples(lines_of(file, path.name), head, decimal_comma)
             try:
                 while (block := _csv_block(samples, separator, [place[name] for name in wanted], rows)) is not None:
                     yield dict(zip(wanted, block.T, strict=True))
-            except UnicodeDecodeError as error:
-                raise RecordingError(f"{path.name}: not text after line {samples.line} ({error.reason})") from None
+            except UnicodeError as error:
+                reason = getattr(error, "reason", error)
+                raise RecordingError(f"{path.name}: not text after line {samples.line} ({reason})") from None
             except ValueError as error:
                 raise RecordingError(
                     f"{path.name}: line {samples.line}{_explained(error, names)}; repair or delete it"
