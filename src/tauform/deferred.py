@@ -38,6 +38,8 @@ DEFERRED = {
     "BoundModel.reduce": "tauform.realtime.reduction.reduce:reduce",
     # the reader compares what it read with MuJoCo's torques
     "read_mjcf": "tauform.rigidbody.inverse_dynamics:inverse_dynamics",
+    # a log's findings say what a fit would refuse
+    "read_recording": "tauform.identification.verdict.plausibility:doubts",
     "_repr_html_": "tauform.report.notebook.summaries:summary",
     "Robot.view": "tauform.report.notebook.view:view",
     "Recording.plot": "tauform.report.notebook.plots:plot_recording",

@@ -58,11 +58,17 @@ class LogSummary:
 @overload
 def inspect_log(  # type: ignore[overload-overlap]
     path: str | Path, *, topic: str | None = None, robot: Robot | None = None
-) -> LogSummary: ...
+) -> LogSummary:
+    """What one log holds."""
+
+
 @overload
 def inspect_log(
     path: Sequence[str | Path], *, topic: str | None = None, robot: Robot | None = None
-) -> tuple[LogSummary, ...]: ...
+) -> tuple[LogSummary, ...]:
+    """What each of several logs holds."""
+
+
 def inspect_log(
     path: str | Path | Sequence[str | Path], *, topic: str | None = None, robot: Robot | None = None
 ) -> LogSummary | tuple[LogSummary, ...]:

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from numpy.typing import ArrayLike
 
+from tauform.deferred import deferred
 from tauform.description.robot import Robot
 from tauform.errors import RecordingError
 from tauform.identification.logs.columns import Given
@@ -19,7 +20,6 @@ from tauform.identification.logs.rows import Trigger
 from tauform.identification.logs.units import Units
 from tauform.identification.recording.lone import LoneSample, refuse_lone_samples
 from tauform.identification.recording.recording import TIME_UNITS, Recording
-from tauform.identification.verdict.plausibility import doubts
 from tauform.wording import argument
 
 TimeUnit = Literal["s", "ms", "us", "ns"]
@@ -100,7 +100,7 @@ def read_recording(
     recording = recording if between is None else _cut(recording, *_interval(between))
     refuse_lone_samples(recording, robot.joint_names, lambda one: _left_out(one, parts))
     # What `identify` would refuse is worth knowing here, and may be what the user wants to look at.
-    told = doubts(robot, recording)
+    told = deferred("read_recording")(robot, recording)
     return replace(recording, findings=(*recording.findings, *told)) if told else recording
 
 

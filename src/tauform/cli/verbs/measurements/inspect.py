@@ -47,7 +47,7 @@ def inspect(
     for path in logs:
         for part in _parts(path):
             tell(f"reading {part.name}")
-            summary = tf.inspect_log(part, topic=reading.topic)
+            summary = tf.inspect_log(part, topic=reading.topic, robot=robot)
             found += _shown(summary)
             data.append({**asdict(summary), "clock": None if summary.clock is None else asdict(summary.clock)})
         if robot is None:
