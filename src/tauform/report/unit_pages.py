@@ -117,8 +117,8 @@ def _torques(fit: FleetFit, name: str) -> str:
         Panel(
             names[j],
             [
-                Series("measured", rows[:, 1 + j], x=t, colour=8),
-                Series("predicted by the pooled model", rows[:, 1 + n + j], x=t, colour=0),
+                Series("measured", rows[:, 1 + j], x=t, colour=8, style="thick"),
+                Series("predicted by the pooled model", rows[:, 1 + n + j], x=t, colour=0, style="thin"),
             ],
         )
         for j in order

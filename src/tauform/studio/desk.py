@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from nicegui import events, run, ui
 
 from tauform.errors import TauformError
 from tauform.report.html.plot import Plot
-from tauform.report.notebook.plotly_figure import plotly_figure
+from tauform.report.notebook.plotly_figure import OFFLINE, plotly_figure
 from tauform.studio.lines import Lines
 from tauform.studio.project import LARGEST_UPLOAD, Project
 
@@ -201,4 +202,4 @@ def figure(drawn: Plot, height: str = "22rem") -> ui.plotly:
     # The library's own look of menus is for white pages.
     for menu in shown.layout.updatemenus or ():
         menu.update(bgcolor="rgba(128,136,146,0.15)", bordercolor=GRID, active=0)
-    return ui.plotly(shown).classes("w-full").style(f"height: {height}")
+    return ui.plotly(json.loads(shown.to_json()) | {"config": OFFLINE}).classes("w-full").style(f"height: {height}")

@@ -138,6 +138,10 @@ def test_every_plot_is_drawn(open_page: Open, delivery: Delivery, two_link: Robo
         assert plots.nth(k).locator(".stage").bounding_box()["height"] > 150
         assert plots.nth(k).locator(".stage").get_attribute("aria-label")
     assert plots.first.locator("[role=tab]").all_inner_texts() == list(two_link.robot.joint_names)
+    # Nothing offers to send a figure away.
+    titles = page.eval_on_selector_all(".modebar-btn", "all => all.map(e => e.getAttribute('data-title'))")
+    assert titles
+    assert not [title for title in titles if "Share" in title or "Cloud" in title]
 
 
 def test_tabs_keys_legend_and_zoom_of_a_plot(open_page: Open, delivery: Delivery) -> None:

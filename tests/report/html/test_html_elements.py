@@ -11,6 +11,7 @@ import pytest
 from tauform.report.html.document import Section, document
 from tauform.report.html.elements import Marked, data_script, facts, rounded, shown, table
 from tauform.report.html.plot import Panel, Plot, Series, short_names
+from tauform.report.notebook.plotly_figure import plotly_figure
 
 EVIL = "</script><script>alert(1)</script> & \"'"
 
@@ -32,6 +33,20 @@ EVIL = "</script><script>alert(1)</script> & \"'"
 )
 def test_values_as_text(value: object, expected: str) -> None:
     assert shown(value) == expected
+
+
+def test_curves_of_one_figure_differ_without_colours() -> None:
+    """Eight joints by their order alone; who chose a style or a colour keeps it. Pages and notebooks draw the same."""
+    pytest.importorskip("plotly", reason="plotly is not installed")
+    joints = [Series(f"joint {j}", [0, 1], style="thin") for j in range(8)]
+    chosen = Series("limits", [1, 1], style="dashed", colour=7)
+    plot = Plot("Residuals", [Panel("", [*joints, chosen])], "time [s]", "torque [N m]", x=[0, 1])
+    data = json.loads(re.findall(r"<script[^>]*>(.*?)</script>", plot.html, re.DOTALL)[0])
+    drawn = [(s["line"], s["symbol"]) for s in data["panels"][0]["series"]]
+    assert len({line["dash"] for line, _ in drawn[:8]}) == len({symbol for _, symbol in drawn[:8]}) == 8
+    assert drawn[8][0]["dash"] == "dash"
+    notebook = [(trace.line.to_plotly_json(), trace.marker.symbol) for trace in plotly_figure(plot).data]
+    assert [({k: line[k] for k in ("width", "dash")}, symbol) for line, symbol in notebook] == drawn
 
 
 def test_names_lose_the_words_that_they_share() -> None:

@@ -16,6 +16,18 @@ DRAWN_FIELDS = ("x", "xlabel", "ylabel", "xlog", "ylog", "points", "bars", "heat
 # What names of joints are cut at to become short.
 SEPARATORS = "_/-. "
 LineStyle = Literal["", "dashed", "dotted", "thin", "thick", "points"]
+# Told apart without colours, in the words of Plotly: thick under thin, solid beside dashed and dotted.
+LINES: dict[LineStyle, dict[str, Any]] = {
+    "": {"width": 1.8},
+    "thin": {"width": 1.2},
+    "thick": {"width": 4},
+    "dashed": {"width": 1.8, "dash": "dash"},
+    "dotted": {"width": 1.5, "dash": "dot"},
+    "points": {},
+}
+# Joints in one figure look alike in grey print: dashes of curves, shapes of points.
+DASHES = ("solid", "7px,3px", "2px,2px", "9px,3px,2px,3px", "15px,4px", "14px,3px,2px,3px,2px", "4px,4px", "9px,2px")
+SYMBOLS = ("circle", "square-open", "diamond", "cross", "triangle-up-open", "x", "diamond-open", "star")
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +37,7 @@ class Series:
     Attributes:
         y: (N,) ordinates; what is not finite leaves a gap.
         x: (N,) abscissas; the plot's own where None.
-        colour: 0 to 7, or 8 for what stands back; by the order of the series where None.
+        colour: 0 to 7, or 8 for what stands back; where None by the order of the series, with a dash of its own.
         notes: (N,) words shown beside the value under the pointer.
         spread: (N,) half length of a whisker at each point.
         hidden: shown only once the legend is asked for it.
@@ -94,7 +106,7 @@ class Plot:
                 "name": panel.name,
                 "xlabel": panel.xlabel,
                 "ylabel": panel.ylabel,
-                "series": [_described(s) for s in panel.series],
+                "series": [_described(s, k) for k, s in enumerate(panel.series)],
             }
             for panel in self.panels
         ]
@@ -145,6 +157,14 @@ def _tab(k: int, name: str, short: str) -> str:
     return f'<button type="button" role="tab" title="{html_text(name)}" {selected}>{html_text(short)}</button>'
 
 
-def _described(series: Series) -> dict[str, Any]:
+def drawn_line(series: Series, order: int) -> dict[str, Any]:
+    """Width and dash of a curve."""
+    # By the order alone: who chose a colour chose what sets the curve apart.
+    own = {"dash": DASHES[order % 8]} if series.colour is None and series.style in ("", "thin") else {}
+    return LINES[series.style] | own
+
+
+def _described(series: Series, order: int) -> dict[str, Any]:
     # What is None keeps its default in the script, and out of the file.
-    return {name: value for name, value in vars(series).items() if value is not None}
+    given = {name: value for name, value in vars(series).items() if value is not None}
+    return given | {"line": drawn_line(series, order), "symbol": SYMBOLS[order % 8]}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from plotly import graph_objects
 
+from tauform.report.notebook.plotly_figure import OFFLINE
+
 PLOTLY = "application/vnd.plotly.v1+json"
 # JupyterLab draws figures by an extension in Plotly's wheel; a kernel's own environment does not bring it there.
 SENTENCE = (
@@ -21,6 +23,7 @@ class NotebookFigure(graph_objects.Figure):  # type: ignore[misc]
         bundle = self._repr_mimebundle_()
         # Other renderers, which a user may have chosen, bring their own page, picture or window.
         if set(bundle) == {PLOTLY}:
-            display({**bundle, "text/html": SENTENCE}, raw=True)
+            shown = {**bundle[PLOTLY], "config": bundle[PLOTLY].get("config", {}) | OFFLINE}
+            display({PLOTLY: shown, "text/html": SENTENCE}, raw=True)
         else:
             super()._ipython_display_()

@@ -6,26 +6,19 @@ from typing import Any
 
 from tauform.escaping.markup import html_text
 from tauform.report.html.elements import rounded
-from tauform.report.html.plot import Panel, Plot, Series
+from tauform.report.html.plot import SYMBOLS, Panel, Plot, Series, drawn_line
 
 # The colours of the reports, in their order; the last stands back.
 COLOURS = ("#1f63c4", "#d1571a", "#18855d", "#9b3fa5", "#a97b00", "#c22f55", "#2f8fa8", "#5b6470", "#8a949e")
-# Told apart without colours: thick under thin, solid beside dashed and dotted.
-LINES: dict[str, dict[str, Any]] = {
-    "": {"width": 1.8},
-    "thin": {"width": 1.2},
-    "thick": {"width": 4},
-    "dashed": {"dash": "dash"},
-    "dotted": {"dash": "dot", "width": 1.5},
-    # Plotly has no tabs: all panels are traces of one figure, and a menu shows those of one.
-    "points": {},
-}
+# Figures stay here: Plotly's own default is a button that uploads them.
+OFFLINE = {"showSendToCloud": False, "plotlyServerURL": ""}
 
 
 def plotly_figure(plot: Plot) -> Any:
     """A `plotly.graph_objects.Figure` with a menu of the panels where there are several."""
     from tauform.report.notebook.figure import NotebookFigure
 
+    # Plotly has no tabs: all panels are traces of one figure, and a menu shows those of one.
     traces, owners = [], []
     if plot.heat:
         return NotebookFigure([_matrix(plot)], _layout(plot))
@@ -59,8 +52,8 @@ def _button(plot: Plot, k: int, panel: Panel, owners: list[int], shown: list[Ser
 def _layout(plot: Plot) -> dict[str, Any]:
     def axis(label: str, log: bool) -> dict[str, Any]:
         # Whole numbers at every tick: digits between powers of ten are too small to read, and 10000 is no 0.1×10⁵.
-        shown = {"title": {"text": html_text(label)}, "tickformat": "~g", "automargin": True}
-        return shown | ({"type": "log"} if log else {})
+        shown = {"title": {"text": html_text(label), "standoff": 6}, "tickformat": "~g", "automargin": True}
+        return shown | ({"type": "log", "nticks": 6} if log else {})
 
     across = axis(plot.panels[0].xlabel or plot.xlabel, plot.xlog)
     upright = axis(plot.panels[0].ylabel or plot.ylabel, plot.ylog)
@@ -106,5 +99,6 @@ def _trace(plot: Plot, series: Series, order: int) -> dict[str, Any]:
         lying = {"orientation": "h", "x": about["y"], "y": about["x"]}
         return about | lying | words | {"type": "bar", "marker": marker}
     mode = "markers" if series.style == "points" else "lines+markers" if plot.points else "lines"
-    line = {"color": colour, **LINES[series.style]}
-    return about | {"type": "scatter", "mode": mode, "line": line, "marker": {"color": colour, "size": 4}}
+    line = drawn_line(series, order) | {"color": colour}
+    points = {"color": colour, "symbol": SYMBOLS[order % 8], "size": 4}
+    return about | {"type": "scatter", "mode": mode, "line": line, "marker": points}

@@ -107,7 +107,7 @@ def _fit(fit: Fit) -> str:
     known |= {f"torque error on {errors.source}": f"{100 * errors.total:.2g} %", "values": len(fit.values)}
     found = zip(fit.robot.joint_names, 100 * errors.joints, errors.rms, strict=True)
     body = _title(f"Fit of {fit.robot.name}, {fit.method}", known) + bullets(verdict.reasons or (verdict.praise,))
-    return body + _table(("joint", f"{errors.source} [%]", "the same [N m, N]"), found) + bullets(verdict.next)
+    return body + _table(("joint", f"{errors.source} [%]", "absolute [N m, N]"), found) + bullets(verdict.next)
 
 
 def _program(program: Program) -> str:

@@ -44,26 +44,25 @@ def filter_plot(fit: Fit) -> Plot | None:
     density = np.asarray(spectrum.density)
     # Marks reach from the smallest power to the largest; zeros have no place on a logarithmic axis.
     heights = [float(density[density > 0].min()), float(density.max())]
-    marks = {
-        "motion ends": spectrum.bandwidth,
-        "torque cut-off": filters.torque,
-        "position cut-off": filters.position,
-    }
+    # Short names: the longest sets how many stand beside one another in the legend of a narrow screen.
+    marks = {"motion": spectrum.bandwidth, "torques": filters.torque, "positions": filters.position}
     series = [
         Series(name, row, style="thin") for name, row in zip(short_names(fit.robot.joint_names), density, strict=True)
     ]
     # A vertical line is two points at one frequency; told apart without colours.
     styles: tuple[LineStyle, ...] = ("thick", "dashed", "dotted")
     series += [
-        Series(f"{name}, {at:.3g} Hz", heights, x=[at, at], style=style, colour=7)
+        Series(f"{name} to {at:.3g} Hz", heights, x=[at, at], style=style, colour=7)
         for style, (name, at) in zip(styles, marks.items(), strict=True)
     ]
+    units = dict.fromkeys(f"({joint.type.unit}/s)²/Hz" for joint in fit.robot.joints)
     return Plot(
         "Spectrum of the velocities, and the cut-offs that were chosen from it",
         [Panel("", series)],
         x=spectrum.frequencies,
         xlabel="frequency [Hz]",
-        ylabel="power density [(rad/s)²/Hz, (m/s)²/Hz]",
+        ylabel=f"power density [{', '.join(units)}]",
         xlog=True,
         ylog=True,
+        tall=True,
     )

@@ -40,11 +40,12 @@ def spectrum_plot(fit: Fit) -> Plot:
     # From 1: the mean at zero frequency has no place beside the others.
     few = slice(1, None, max(1, len(frequencies) // MOST_POINTS))
     names = short_names(fit.robot.joint_names)
+    units = dict.fromkeys(joint.type.effort_unit for joint in fit.robot.joints)
     return Plot(
         "Spectrum of the residuals",
         [Panel("", [Series(name, amplitude[few, j], style="thin") for j, name in enumerate(names)])],
         x=frequencies[few],
         xlabel="frequency [Hz]",
-        ylabel="amplitude [N m or N]",
+        ylabel=f"amplitude [{' or '.join(units)}]",
         ylog=True,
     )

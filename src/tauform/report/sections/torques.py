@@ -45,7 +45,7 @@ def torque_section(robot: Robot, bound: BoundModel | None, motion: ShownMotion) 
         Panel(
             name,
             [
-                *(Series(part, torque[:, j], colour=k) for k, (part, torque) in enumerate(parts.items())),
+                *(Series(part, torque[:, j]) for part, torque in parts.items()),
                 # Behind its parts: thick, and in a colour that none of them has.
                 Series("total", total[:, j], style="thick", colour=7),
             ],
@@ -67,7 +67,10 @@ def torque_section(robot: Robot, bound: BoundModel | None, motion: ShownMotion) 
     body += table(
         ("joint", *parts, "total", "peak"), rows, caption="RMS along the motion [N m or N]", tall=len(rows) > 12
     )
-    body += paragraph("Hover for values, or focus the plot and use the arrow keys; the legend hides curves.", "quiet")
+    body += paragraph(
+        "Drag to zoom, double-click for all; a click into the legend hides a curve, two leave it alone.",
+        "quiet",
+    )
     return Section("torques", "Torques", body)
 
 

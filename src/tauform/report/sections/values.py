@@ -17,6 +17,7 @@ MIN_VAGUE_DEVIATION, MIN_UNKNOWN_DEVIATION = 0.1, 0.5
 # Pairs of values that are listed, and the correlation from which on they are worth a word.
 MOST_PAIRS, MIN_SHOWN_CORRELATION = 20, 0.8
 # Names that a figure has room for.
+NEGLIGIBLE = 1e-9  # of a standard deviation
 MOST_BARS, MOST_CELLS = 15, 30
 
 
@@ -36,6 +37,8 @@ def values_section(fit: Fit) -> Section:
         tone = "" if relative < MIN_VAGUE_DEVIATION else "warn" if relative < MIN_UNKNOWN_DEVIATION else "bad"
         # Beyond 100 % digits mean nothing: the sign itself is unknown.
         mark = Marked(f"{100 * relative:.2g}" if relative < 1 else "> 100", tone)
+        # Rounding of the description's frames, 1e-16 and the like, would read as a value.
+        prior = 0.0 if prior is not None and abs(prior) < NEGLIGIBLE * deviation else prior
         interval = (value, value - half, value + half, mark)
         rows.append((name, *interval, 100 * carried, 100 * unsure, prior, None if prior is None else by, unit))
     columns = (

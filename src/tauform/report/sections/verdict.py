@@ -120,7 +120,7 @@ def _joint_table(fit: Fit, found: dict[str, AnyArray]) -> str:
         "as described [%]": [None] * n if described is None else 100 * described,
         "fitted rows [%]": 100 * fit.residuals.relative,
         f"{errors.source} [%]": 100 * errors.joints,
-        "the same [N m, N]": errors.rms,
+        "absolute [N m, N]": errors.rms,
         "unfiltered [N m, N]": fit.unfiltered.rms if fit.has_unfiltered else [None] * n,
         "white residuals [%]": 100 * verdict.whiteness,
         # Joints that carry no gravity have no ratio.

@@ -24,6 +24,8 @@ from tauform.studio.tabs.changes import show_changes
 
 # Torques of that share of the largest are rounding, and shown as zero.
 MAX_ROUNDING_SHARE = 1e-12
+# Joints whose mass matrix has room for its numbers.
+MOST_WRITTEN = 12
 TONES = {"unphysical": "bad", "doubtful": "warn", "note": "soft"}
 # Width of the columns beside a slider [rem].
 WIDTHS = {"q": 3.4, "qd": 2.6, "qdd": 2.6, "torque": 6.2, "gravity": 4.4}
@@ -212,10 +214,17 @@ def _matrix(M: Array, J: Array) -> str:
     # Relative to the diagonal: M_ij^2 <= M_ii M_jj.
     diagonal = np.sqrt(np.maximum(np.diagonal(M), 1e-300))
     shares = np.abs(M) / np.outer(diagonal, diagonal)
+    # Many joints leave no room for numbers: colours alone then, and the number under the pointer.
+    small, strength = len(M) <= MOST_WRITTEN, 0.3 if len(M) <= MOST_WRITTEN else 0.9
+
+    def written(value: float, share: float) -> str:
+        return ("0" if share < MAX_ROUNDING_SHARE else f"{value:.3g}") if small else ""
+
     rows = "".join(
         "<tr>"
         + "".join(
-            f'<td style="background: rgba(31, 99, 196, {0.3 * share:.2f})">{value:.3g}</td>'
+            f'<td style="background: rgba(31, 99, 196, {strength * share:.2f})" title="{value:.3g}">'
+            f"{written(value, share)}</td>"
             for value, share in zip(row, part, strict=True)
         )
         + "</tr>"
@@ -227,7 +236,8 @@ def _matrix(M: Array, J: Array) -> str:
     spread = float(np.prod(gains)) if gains[-1] > MAX_ROUNDING_SHARE * gains[0] else 0.0
     return (
         f'<div><b>Manipulability</b> <span class="manipulability">{spread:.4g}</span></div>'
-        f'<div><b>Mass matrix</b> <span class="soft">[kg m², kg m, kg]</span></div><table class="matrix">{rows}</table>'
+        '<div><b>Mass matrix</b> <span class="soft">[kg m², kg m, kg]</span></div>'
+        f'<table class="matrix{" dense" * (not small)}">{rows}</table>'
     )
 
 

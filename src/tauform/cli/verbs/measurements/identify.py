@@ -207,7 +207,7 @@ def _page(
         "described [%]",
         "fit [%]",
         f"{errors.source} [%]",
-        "the same [N m, N]",
+        "absolute [N m, N]",
         "unfiltered [N m, N]",
         "gravity / described",
     )

@@ -3,6 +3,8 @@ const Look = (() => {
   "use strict";
   const CONFIG = {
     responsive: true, displaylogo: false, scrollZoom: false,
+    // a page that needs no network sends nothing: Plotly's own default is a button that uploads the figure
+    showSendToCloud: false, plotlyServerURL: "",
     modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d", "toggleSpikelines"],
   };
   const colour = name => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
@@ -33,9 +35,6 @@ const Look = (() => {
 
 (() => {
   "use strict";
-  // Told apart without colours: thick under thin, solid beside dashed and dotted.
-  const LINES = { "": {}, thin: { width: 1.2 }, thick: { width: 4 }, dashed: { dash: "dash" }, dotted: { dash: "dot", width: 1.5 } };
-
   class Figure {
     constructor(element) {
       this.element = element;
@@ -72,8 +71,8 @@ const Look = (() => {
         // bars keep apart in grey print by their filling
         if (bars) return this.bar(about, { color: own, pattern: { shape: ["", "/"][k % 2] } });
         const mode = s.style === "points" ? "markers" : points ? "lines+markers" : "lines";
-        const line = { color: own, width: 1.8, ...LINES[s.style] };
-        return { ...about, type: "scatter", mode, line, marker: { color: own, size: s.style === "points" ? 4 : 5 }, ...this.whiskers(s) };
+        const marker = { color: own, symbol: s.symbol, size: s.style === "points" ? 4 : 5 };
+        return { ...about, type: "scatter", mode, line: { color: own, ...s.line }, marker, ...this.whiskers(s) };
       });
     }
 
@@ -96,13 +95,14 @@ const Look = (() => {
 
     draw() {
       const { xlabel, ylabel, xlog, ylog, bars, heat, panels } = this.data;
-      // whole numbers at every tick: digits between powers of ten are too small to read
-      const kind = log => (log ? { type: "log", tickformat: "~g" } : {});
+      // whole numbers at every tick: digits between powers of ten are too small to read, and nine a decade too many
+      const kind = log => (log ? { type: "log", tickformat: "~g", nticks: 6 } : {});
       const { name, xlabel: own, ylabel: height, series } = panels[this.shown];
       // "2026-03-16 06:00" as abscissa: Plotly writes dates itself
       const dates = /^\d{4}-\d\d-\d\d \d\d:\d\d$/.test(series[0]?.x?.[0]) ? { type: "date", tickformat: "" } : {};
       const across = { title: { text: Look.plain(own || xlabel) }, ...kind(xlog), ...dates };
-      const upright = { title: { text: Look.plain(height || ylabel) }, ...kind(ylog) };
+      // with a standoff of its own: without, long numbers run into it
+      const upright = { title: { text: Look.plain(height || ylabel), standoff: 6 }, ...kind(ylog) };
       // Bars lie: names of joints stand beside them in full, the first on top.
       const axes = bars ? { xaxis: upright, yaxis: { ...across, title: undefined, autorange: "reversed", ticksuffix: " " }, hovermode: "closest" } : { xaxis: across, yaxis: upright };
       if (heat) Object.assign(axes, { xaxis: { type: "category" }, yaxis: { type: "category", autorange: "reversed" }, hovermode: "closest" });
