@@ -229,9 +229,70 @@ def warming(own: Stand, rng: np.random.Generator) -> Seeded:
     return Seeded(own.described, own.true, r"friction.*(falls?|grows?|drift|warm)", torque=torque)
 
 
+def tilt(own: Stand, rng: np.random.Generator) -> Seeded:
+    """A base that is some degrees off level, about an axis of the floor."""
+    angle, about = np.deg2rad(rng.uniform(5.0, 12.0)), rng.uniform(-np.pi, np.pi)
+    gravity = 9.81 * np.array([np.sin(angle) * np.cos(about), np.sin(angle) * np.sin(about), -np.cos(angle)])
+    return Seeded(own.described, own.true.with_gravity(gravity), r"tilted|gravity points")
+
+
+def zero(own: Stand, rng: np.random.Generator) -> Seeded:
+    """An encoder whose zero is off; that of the first and of the last joint hardly shows in any torque."""
+    j, off = int(rng.integers(1, max(2, own.true.n_joints - 1))), rng.uniform(0.1, 0.3) * rng.choice([-1, 1])
+    shift = np.where(np.arange(own.true.n_joints) == j, off, 0.0)
+    return Seeded(
+        own.described, own.true, rf"encoder of {own.true.joint_names[j]} seems off",
+        log=lambda held, which: {k: x + shift if k == "q" else x for k, x in held.items()},
+    )  # fmt: skip
+
+
+def outlier(own: Stand, rng: np.random.Generator) -> Seeded:
+    """A few samples of a position that jump and return, or one of a torque far beyond the others."""
+    j, kind = int(rng.integers(own.true.n_joints)), int(rng.integers(2))
+    name = own.true.joint_names[j]
+
+    def log(fields: Fields, which: int) -> Fields:
+        x, k = fields["tau" if kind else "q"].copy(), len(fields["t"]) // 3
+        if kind:
+            x[k, j] += 8 * np.ptp(x[:, j])
+        else:
+            x[k : k + 3, j] += 0.4
+        return {**fields, ("tau" if kind else "q"): x}
+
+    return Seeded(own.described, own.true, rf"samples? of {name} (off|at)", log=log)
+
+
+def slip(own: Stand, rng: np.random.Generator) -> Seeded:
+    """A coupling that slips once, so that the encoder counts from another zero."""
+    j = int(rng.integers(own.true.n_joints))
+
+    def log(fields: Fields, which: int) -> Fields:
+        q = fields["q"].copy()
+        q[len(q) // 2 :, j] += 0.15
+        return {**fields, "q": q}
+
+    return Seeded(own.described, own.true, rf"position of {own.true.joint_names[j]} steps", log=log)
+
+
+def frozen(own: Stand, rng: np.random.Generator) -> Seeded:
+    """A logger that writes the same sample for a while."""
+    seconds = rng.uniform(0.2, 1.5)
+
+    def log(fields: Fields, which: int) -> Fields:
+        first, n = len(fields["t"]) // 3, int(seconds * own.rate)
+        held = {k: x.copy() for k, x in fields.items()}
+        for k in ("q", "qd", "tau"):
+            if k in held:
+                held[k][first : first + n] = held[k][first]
+        return held
+
+    return Seeded(own.described, own.true, r"all columns stand still", log=log)
+
+
 FAULTS: dict[str, Callable[[Stand, np.random.Generator], Seeded]] = {
     "none": none, "lag": lag, "delay": delay, "unit": unit, "sign": sign, "swap": swap, "missing joint": missing,
     "mount": mount, "payload": payload, "spring": spring, "clipping": clipping, "warming": warming,
+    "tilt": tilt, "zero": zero, "outlier": outlier, "slip": slip, "frozen": frozen,
 }  # fmt: skip
 
 

@@ -13,6 +13,9 @@ from tauform.description.parameter_groups import Include
 from tauform.description.robot import Robot
 from tauform.errors import IdentificationError, RecordingError
 from tauform.identification.diagnosis.diagnose import diagnose, find_clipping, find_drift
+from tauform.identification.diagnosis.readings import find_bad_readings
+from tauform.identification.diagnosis.small import find_load_of, find_other_loads, find_small_faults
+from tauform.identification.diagnosis.suspicion import Suspicion
 from tauform.identification.fit import Fit
 from tauform.identification.recording.recording import Recording
 from tauform.identification.recording.rest import resting_joints
@@ -40,6 +43,9 @@ from tauform.identification.verdict.validate import (
     validated,
 )
 from tauform.wording import call
+
+# Growth of the error from held-out blocks to validation recordings that asks for a reason, and that a load leaves.
+MIN_GROWTH_OF_OTHERS, MAX_GROWTH_WITH_LOAD = 1.5, 3.0
 
 
 def identify(
@@ -137,6 +143,7 @@ def identify(
             others = tuple(replace(segment, qd=None, qdd=None) for segment in others)
         assert fit.source is not None
         fit = validated(replace(fit, others=replace(fit.source, segments=others, silent=silent)))
+        fit = _with_load_of_validation(fit)
     if physical:
         say("making links physical")
         fit = fit.physically_consistent(prior)
@@ -161,7 +168,10 @@ def _estimated(
     say("estimating")
     fit = _fit(robot, regression, method, prior, (*findings, *more))
     # Saturated torques bias the fit without leaving large residuals, so they are looked for in the log itself.
-    clipped = find_clipping(source.segments, robot.joint_names)
+    # Nothing of these is dropped: what is wrong with a log is its owner's to mend.
+    bad = find_bad_readings(source.segments, robot.joint_names)
+    # A log that stands still repeats its largest value too.
+    clipped = [] if bad else find_clipping(source.segments, robot.joint_names)
     drift = find_drift(fit.design, fit.values, regression.shown) if in_order else []
     if method == "auto" and swap is None and not causes:  # what is wrong with a log is not mended by a description
 
@@ -176,7 +186,28 @@ def _estimated(
             return {kind: partial(_said, say, kind, make) for kind, make in made.items()}
 
         fit = better_on_held_out(fit, others)
-    return replace(fit, swap=swap, suspicions=(*causes, *late, *clipped, *drift))
+    loads = find_other_loads(fit.rigid_robot, fit.design, source) if in_order else []
+    # A load of one recording would pass for a tilt of both.
+    small = [] if bad or loads or late or causes or not in_order else _small_faults(fit, source)
+    return replace(fit, swap=swap, suspicions=(*bad, *causes, *loads, *small, *late, *clipped, *drift))
+
+
+def _small_faults(fit: Fit, source: RowSource) -> list[Suspicion]:
+    if fit.unreduced is not None or fit.physical is not None:  # too little motion for free values tells none
+        return []
+    return find_small_faults(lambda x: replace(fit, values=read_only(x)).rigid_robot, fit.design, fit.values, source)
+
+
+def _with_load_of_validation(fit: Fit) -> Fit:
+    """The fit with a load of its validation recordings named, where these are predicted far worse."""
+    assert fit.validation is not None
+    if fit.swap is not None or any(own.is_cause for own in fit.suspicions) or fit.others is None:
+        return fit
+    if fit.validation.total < MIN_GROWTH_OF_OTHERS * fit.held_out.total:
+        return fit
+    expected = (MAX_GROWTH_WITH_LOAD * fit.held_out.total / fit.validation.total) ** 2
+    found = find_load_of(fit.rigid_robot, fit.design, fit.values, fit.others, expected)
+    return replace(fit, suspicions=(*found, *fit.suspicions))
 
 
 def _said(say: Callable[[str], None], kind: str, make: Callable[[], Fit]) -> Fit:

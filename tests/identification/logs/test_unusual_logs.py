@@ -96,7 +96,7 @@ def test_torques_of_another_sign_are_mentioned() -> None:
     tau = tf.inverse_dynamics(robot, q, 0 * q, 0 * q) + 0.1 * np.random.default_rng(0).normal(size=q.shape)
 
     def said(factor: float) -> str:
-        samples = Samples(q, 0 * q, 0 * q, factor * tau)
+        samples = Samples(q, 0 * q, 0 * q, factor * tau, np.zeros(len(q)))
         return " ".join(suspicion.what for suspicion in compare_with_description(robot, samples))
 
     assert said(1.0) == ""

@@ -33,6 +33,8 @@ MAX_ROUNDING_SHARE = 1e-9
 
 # Change of a joint's friction worth a word, share of the residuals' squares that it must explain, and of the torque's.
 MIN_FRICTION_CHANGE, MIN_EXPLAINED_SHARE, MIN_TORQUE_SHARE = 0.1, 0.3, 2.5e-5
+# Part of the mean friction that a recording begins with at least, so that growth has a size.
+SMALLEST_START = 0.05
 
 
 def diagnose(source: RowSource) -> tuple[Swap | None, tuple[Suspicion, ...]]:
@@ -165,7 +167,9 @@ def find_drift(design: Design, values: Array, rows: Iterable[Rows]) -> list[Susp
         if abs(change) > MIN_FRICTION_CHANGE and explained > max(
             MIN_EXPLAINED_SHARE * float(left @ left), MIN_TORQUE_SHARE * whole
         ):
-            said.append(f"that of {name} {'grows' if change > 0 else 'falls'} by {100 * abs(change):.0f} %")
+            # Of what it was at the beginning: the columns hold the mean.
+            of_start = change / max(1 - change / 2, SMALLEST_START)
+            said.append(f"that of {name} {'grows' if change > 0 else 'falls'} by {100 * abs(of_start):.0f} %")
     if not said:
         return []
     remedy = (

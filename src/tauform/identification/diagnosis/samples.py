@@ -22,12 +22,14 @@ class Samples:
 
     Attributes:
         q, qd, qdd, tau: (N, n).
+        recording: (N,) index of the recording.
     """
 
     q: Array
     qd: Array
     qdd: Array
     tau: Array
+    recording: AnyArray
 
     @property
     def folds(self) -> AnyArray:
@@ -35,8 +37,8 @@ class Samples:
         return np.arange(len(self.tau)) * N_FOLDS // max(1, len(self.tau))
 
 
-def sampled(source: RowSource) -> Samples:
-    """Samples of all segments of a source."""
+def sampled(source: RowSource, n_states: int = N_STATES) -> Samples:
+    """Samples of all segments of a source, about so many."""
     # Both sides as smooth as the torques of the rows: the columns then need no filter.
     filters = None if source.filters is None else replace(source.filters, position=source.filters.torque)
     parts = []
@@ -46,6 +48,6 @@ def sampled(source: RowSource) -> Samples:
         q, qd, qdd = source.smoother.states(segment, part, filters, grid.states)
         torque = np.asarray(segment.tau[part], dtype=np.float64)
         tau = source.smoother.derived(torque, 1, segment.rate, filters, grid.states)[0]
-        inner = grid.settled(len(q), max(1, -(-len(q) * len(source.segments) // N_STATES)))
-        parts.append([x[inner] for x in (q, qd, qdd, tau)])
+        inner = grid.settled(len(q), max(1, -(-len(q) * len(source.segments) // n_states)))
+        parts.append([*(x[inner] for x in (q, qd, qdd, tau)), np.full(len(q[inner]), segment.recording)])
     return Samples(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))

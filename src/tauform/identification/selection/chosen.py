@@ -71,7 +71,7 @@ def chosen_regression(
     evidence = gather(rows, few, delay_column=True)
     start = list(range(source.design.n_columns))
     # Before terms are chosen: some could take on what a delay does.
-    late = check_delay(evidence, start, source) if in_order else []
+    late, built = check_delay(evidence, start, source) if in_order else ([], [])
     say("choosing terms on held-out blocks")
     rate = few.segments[0].rate
     of_filters = inflation_of_filters(few.filters, rate)
@@ -84,7 +84,7 @@ def chosen_regression(
     cost = cost_of_choice(evidence, columns, chosen)
     bought = purchases(choice, evidence, columns, start)
     design, columns = settled(choice, source.design, columns)
-    findings = bought
+    findings = [*built, *bought]
     own = replace(source, design=design)
     # Nothing was left out for the choice: its rows serve for the fit, restricted to the chosen columns.
     if few.segments is full.segments and isinstance(rows, list):

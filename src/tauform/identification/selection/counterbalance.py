@@ -88,7 +88,7 @@ def _choosing(samples: Samples) -> Samples:
     """Samples outside the blocks that judge what was chosen."""
     count = len(samples.tau)
     kept = ~np.isin(np.arange(count) * N_FOLDS // max(1, count), JUDGING_FOLDS)
-    return Samples(*(x[kept] for x in (samples.q, samples.qd, samples.qdd, samples.tau)))
+    return Samples(*(x[kept] for x in (samples.q, samples.qd, samples.qdd, samples.tau, samples.recording)))
 
 
 @dataclass(frozen=True, eq=False)

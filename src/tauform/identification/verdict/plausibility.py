@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 import numpy as np
@@ -161,6 +162,15 @@ def _check_torques(robot: Robot, recording: Recording) -> None:
             raise RecordingError(
                 f"{recording.name}: the torque of joint {name!r} is {tau[0, j] + 0.0:.4g} at every sample; its column "
                 "is dead or mapped wrongly"
+            )
+    for j, k in itertools.combinations(range(robot.n_joints), 2):
+        # Copies to the last bit: no two joints that move measure the same, though they may be told to move alike.
+        if np.array_equal(tau[:, j], tau[:, k]) and not (rests[j] or rests[k]):
+            a, b = robot.joint_names[j], robot.joint_names[k]
+            raise RecordingError(
+                f"{recording.name}: the torques of {a!r} and {b!r} are the same at every sample",
+                argument="columns",
+                remedy=f"map to each joint its own column with {argument('columns')}",
             )
     # Equal to the last bit: one column was mapped to both.
     if np.array_equal(tau, sampled(recording.q)):

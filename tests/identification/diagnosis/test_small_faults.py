@@ -1,0 +1,119 @@
+"""Small faults and loads of single recordings are found by trying them; clean recordings are not suspected."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import tauform as tf
+from identification.arms import arm, motion
+from tauform.errors import RecordingError
+from tauform.identification.motion.simulate import simulated_recording
+
+
+def recorded(robot: tf.Robot, seed: int = 1) -> tf.Recording:
+    path = motion(robot, seed, duration=12.0)
+    return simulated_recording(robot, path, np.random.default_rng(seed), torque_noise=0.5)
+
+
+def said(fit: tf.Fit) -> str:
+    return " ".join((*fit.verdict.reasons, *fit.findings))
+
+
+def loaded(robot: tf.Robot) -> tf.Robot:
+    return robot.with_payload(tf.Inertia.of(4.0, [0.05, 0.0, 0.1], np.eye(3) * 0.01, inertia_about="com"))
+
+
+def test_a_load_of_the_validation_recording_alone_is_named() -> None:
+    fit = tf.identify(arm(), recorded(arm()), validate=recorded(loaded(arm()), seed=2))
+    assert "in the validation recordings the last link carries a load of about 4 kg" in fit.verdict.reasons[0]
+    assert "something moves that the description holds still (a locked joint, a gripper)" not in said(fit)
+    clean = tf.identify(arm(), recorded(arm()), validate=recorded(arm(), seed=2))
+    assert "load" not in said(clean)
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_a_load_of_one_of_several_recordings_is_named(which: int) -> None:
+    several = [recorded(loaded(arm()) if k == which else arm(), seed=k + 1) for k in range(2)]
+    fit = tf.identify(arm(), several)
+    assert f"recording {which + 1} carries a load of about 4 kg that the others do not" in said(fit)
+    assert fit.verdict.grade != "good"
+
+
+def test_an_encoder_whose_zero_is_off_is_named_with_the_angle() -> None:
+    recording = recorded(arm())
+    fit = tf.identify(arm(), replace(recording, q=np.add(recording.q, [0.0, 0.15, 0.0])))
+    assert "the encoder of joint2 seems off by about 0.1" in said(fit)
+    assert fit.verdict.grade != "good"
+    assert "seems off" not in said(tf.identify(arm(), recording))
+
+
+def test_a_tilted_base_is_named_with_its_gravity() -> None:
+    angle = np.deg2rad(8.0)
+    tilted = arm().with_gravity((9.81 * np.sin(angle), 0.0, -9.81 * np.cos(angle)))
+    fit = tf.identify(arm(), recorded(tilted))
+    assert "the base seems tilted by about" in said(fit)
+    assert fit.verdict.grade != "good"
+    assert "tilted" not in said(tf.identify(arm(), recorded(arm())))
+
+
+def changed(recording: tf.Recording, kind: str) -> tf.Recording:
+    q, tau = np.array(recording.q), np.array(recording.tau)
+    if kind == "outlier":
+        q[400:403, 1] += 0.4
+    elif kind == "slip":
+        q[500:, 1] += 0.3
+    elif kind == "spike":
+        tau[600, 2] += 20 * np.ptp(tau[:, 2])
+    else:
+        q[300:420], tau[300:420] = q[300], tau[300]
+    return replace(recording, q=q, tau=tau)
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("outlier", "3 position samples of joint2 off by 0.4"),
+        ("slip", "the position of joint2 steps by 0.3"),
+        ("spike", "1 torque sample of joint3 at "),
+        ("frozen", "all columns stand still for 1.2 s from t = 3 s on"),
+    ],
+)
+def test_readings_that_no_robot_makes_are_named_with_their_time(kind: str, words: str) -> None:
+    verdict = tf.identify(arm(), changed(recorded(arm()), kind), friction="plain", couplings=None).verdict
+    assert verdict.reasons[0].startswith("readings that no robot makes")
+    assert words in verdict.reasons[0]
+    assert verdict.grade != "good"
+    clean = tf.identify(arm(), recorded(arm()), friction="plain", couplings=None).verdict
+    assert "readings" not in str(clean)
+
+
+def test_a_column_that_copies_another_is_refused() -> None:
+    recording = recorded(arm())
+    tau = np.array(recording.tau)
+    tau[:, 2] = tau[:, 1]
+    with pytest.raises(RecordingError, match=r"torques of 'joint2' and 'joint3' are the same .*columns="):
+        tf.identify(arm(), replace(recording, tau=tau))
+
+
+def contacts(q: np.ndarray, width: float) -> np.ndarray:
+    """Deflections of contacts that slide from a width on: friction that builds up over positions."""
+    z = np.zeros_like(q)
+    for k in range(1, len(q)):
+        z[k] = np.clip(z[k - 1] + q[k] - q[k - 1], -width, width)
+    return np.asarray(z / width)
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.02])
+def test_friction_that_builds_up_over_positions_is_no_delay(seconds: float) -> None:
+    robot = arm()
+    path = motion(robot, 1, duration=20.0, rate=500.0)
+    tau = tf.inverse_dynamics(robot, path.q, path.qd, path.qdd) + 30.0 * contacts(path.q, 5e-3)
+    tau += 0.2 * np.random.default_rng(1).normal(size=tau.shape)
+    late = round(500 * seconds)
+    n = len(path.t) - late
+    fit = tf.identify(robot, tf.Recording(path.t[:n], path.q[late:], tau[:n]))
+    # Torques of an earlier sample belong to these positions: they lag.
+    assert ("torques lag behind" in said(fit)) == (seconds > 0), said(fit)
