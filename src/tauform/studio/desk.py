@@ -11,8 +11,8 @@ from nicegui import app as running
 from nicegui import events, run, ui
 
 from tauform.errors import TauformError
-from tauform.report.html.plot import Plot
-from tauform.report.notebook.plotly_figure import OFFLINE, plotly_figure
+from tauform.report.html.plot import OFFLINE, Plot
+from tauform.report.notebook.plotly_figure import plotly_figure
 from tauform.studio.lines import Lines
 from tauform.studio.project import LARGEST_UPLOAD, Project
 

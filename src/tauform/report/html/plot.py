@@ -28,6 +28,8 @@ LINES: dict[LineStyle, dict[str, Any]] = {
 # Joints in one figure look alike in grey print: dashes of curves, shapes of points.
 DASHES = ("solid", "7px,3px", "2px,2px", "9px,3px,2px,3px", "15px,4px", "14px,3px,2px,3px,2px", "4px,4px", "9px,2px")
 SYMBOLS = ("circle", "square-open", "diamond", "cross", "triangle-up-open", "x", "diamond-open", "star")
+# Figures stay here: Plotly's own default is a button that uploads them.
+OFFLINE = {"showSendToCloud": False, "plotlyServerURL": ""}
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from plotly import graph_objects
 
-from tauform.report.notebook.plotly_figure import OFFLINE
+from tauform.report.html.plot import OFFLINE
 
 PLOTLY = "application/vnd.plotly.v1+json"
 # JupyterLab draws figures by an extension in Plotly's wheel; a kernel's own environment does not bring it there.

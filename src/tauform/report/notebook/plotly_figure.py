@@ -10,8 +10,6 @@ from tauform.report.html.plot import SYMBOLS, Panel, Plot, Series, drawn_line
 
 # The colours of the reports, in their order; the last stands back.
 COLOURS = ("#1f63c4", "#d1571a", "#18855d", "#9b3fa5", "#a97b00", "#c22f55", "#2f8fa8", "#5b6470", "#8a949e")
-# Figures stay here: Plotly's own default is a button that uploads them.
-OFFLINE = {"showSendToCloud": False, "plotlyServerURL": ""}
 
 
 def plotly_figure(plot: Plot) -> Any:
