@@ -79,6 +79,10 @@ FunctionsOption = Annotated[
         "--functions", "--function", metavar="NAME,...", help="Names with commas between, or all; repeatable."
     ),
 ]
+# The same in a column that is too narrow for both spellings.
+CodeFunctions = Annotated[
+    list[str] | None, typer.Option("--functions", metavar="NAME,...", help="What --code writes; all, or names.")
+]
 NUMBERS = "NUMBER,..."  # one for all joints, or one per joint
 
 

@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 
 import tauform as tf
-from codegen.backends.test_targets import SMALL, check, for_target
+from codegen.backends.test_targets import SMALL, for_target
 from tauform.codegen.backends.registry import backend
 from tauform.codegen.program.graph import Graph
 from tauform.codegen.program.lower import lower
 from tauform.codegen.program.program import Program
+from written_checks import run_check
 
 SOURCES = {".c", ".h", ".hpp", ".cpp", ".rs", ".mjs", ".js", ".m", ".cl", ".cu"}
 PRINTING = ("cpp", "javascript", "rust", "opencl", "cuda")
@@ -66,7 +67,7 @@ def hostile(target: str, folder: Path) -> None:
 @pytest.mark.parametrize("target", [*PRINTING, *(pytest.param(t, marks=pytest.mark.nightly) for t in BY_WAY_OF_C)])
 def test_a_port_may_be_named_like_any_word_of_the_text(target: str, tmp_path: Path) -> None:
     hostile(target, tmp_path)
-    assert "reading0" in check(tmp_path / "out", target, "arm")
+    assert "reading0" in run_check(tmp_path / "out", target, "arm")
 
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not installed")

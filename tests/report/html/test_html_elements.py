@@ -37,7 +37,6 @@ def test_values_as_text(value: object, expected: str) -> None:
 
 def test_curves_of_one_figure_differ_without_colours() -> None:
     """Eight joints by their order alone; who chose a style or a colour keeps it. Pages and notebooks draw the same."""
-    pytest.importorskip("plotly", reason="plotly is not installed")
     joints = [Series(f"joint {j}", [0, 1], style="thin") for j in range(8)]
     chosen = Series("limits", [1, 1], style="dashed", colour=7)
     plot = Plot("Residuals", [Panel("", [*joints, chosen])], "time [s]", "torque [N m]", x=[0, 1])

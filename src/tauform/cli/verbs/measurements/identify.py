@@ -13,11 +13,11 @@ import typer
 from tauform.cli.function_names import chosen_functions
 from tauform.cli.identification import check_identification, check_stored
 from tauform.cli.options import (
+    CodeFunctions,
     Delay,
     Excerpt,
     Force,
     FrictionOption,
-    FunctionsOption,
     Name,
     NoRecording,
     Physical,
@@ -51,7 +51,7 @@ def identify(
     validate: Validate = None,
     report: Annotated[Path | None, typer.Option(metavar="HTML", help="Write a page with plots and tables.")] = None,
     code: Annotated[Path | None, typer.Option(metavar="DIR", help="Write C99 of the identified model.")] = None,
-    functions: FunctionsOption = None,
+    functions: CodeFunctions = None,
     identified: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Save the identified robot, to go on with: .toml .urdf")
     ] = None,
