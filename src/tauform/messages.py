@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Callable, Iterable
 
 from tauform.errors import UnknownNameError
@@ -28,3 +29,17 @@ def no_such(what: str, name: object, known: Iterable[str]) -> UnknownNameError:
 def counted(number: int, noun: str) -> str:
     """`1 joint`, `2 joints`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def percent(share: float) -> str:
+    """`0.034 %`, `12 %`, `100 %`: two digits, and never an exponent."""
+    value = 100 * share
+    return f"{value:.0f} %" if abs(value) >= 10 else f"{value:.2g} %" if abs(value) >= 1e-3 or value == 0 else "0 %"
+
+
+def with_interval(value: float, half: float) -> str:
+    """`8.02 +- 0.13`: the half width of an interval to two digits, the value as far; `about 8` without one."""
+    if not math.isfinite(half):
+        return f"about {value:.2g}"
+    decimals = 0 if half <= 0 else max(0, 1 - math.floor(math.log10(half)))
+    return f"{value:.{decimals}f} +- {half:.{decimals}f}"

@@ -22,7 +22,7 @@ class Outcome:
 
     Attributes:
         grade: of the verdict, or "refused".
-        is_named: whether a sentence names the seeded fault.
+        is_named: whether a sentence names the seeded fault, and none something that it is not.
         quoted, unseen: relative errors that the verdict rests on, and on motion that nobody has seen.
         said: all sentences.
         seconds: of processor time.
@@ -64,7 +64,9 @@ def outcome(case: Case) -> Outcome:
             segments = tuple(replace(segment, qd=None) for segment in segments)
         unseen = errors_of(fit, replace(fit.source, design=fit.own_design, segments=segments), "unseen").total
     seconds = time.process_time() - start
-    named = case.named is not None and any(case.named.search(sentence) for sentence in said)
+    named = case.fault != "none" and (case.named is None or any(map(case.named.search, said)))
+    # What a fault is not counts as much as what it is.
+    named = named and not (case.denied is not None and any(map(case.denied.search, said)))
     return Outcome(case.fault, case.seed, grade, named, quoted, unseen, said, seconds)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,11 +12,13 @@ from scipy import signal
 
 import tauform as tf
 from tauform.arrays import Array
-from verdicts.stands import Stand, stand
+from verdicts.stands import Stand, gantry, stand
 
 Fields = dict[str, Any]
 # A joint that nobody described shows where it changes some torque by so many times its noise.
 MIN_CHANGE_OVER_NOISE = 2.0
+# Gravity torque of a joint that holds weight, relative to the most loaded joint's; constant ones among preloads.
+MIN_SHARE_HELD, CONSTANT_SHARE = 0.3, 0.3
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,16 +29,18 @@ class Case:
         fault: a key of FAULTS.
         described: the robot that is loaded.
         fitted, validation, unseen: recordings; two of three users have a validation recording.
-        named: pattern of the sentences that name the fault; None where there is none.
+        denied: pattern of sentences that name what it is not.
+        named: pattern of the sentences that name the fault; None where nothing has to be named.
     """
 
     fault: str
     seed: int
     described: tf.Robot
-    fitted: tf.Recording
+    fitted: tf.Recording | list[tf.Recording]
     validation: tf.Recording | None
     unseen: tf.Recording
     named: re.Pattern[str] | None
+    denied: re.Pattern[str] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +52,9 @@ class Seeded:
         torque: (states, tau, which motion) -> torques before sensors.
         log: (fields of the recording, which motion) -> fields as they are logged.
         words: pattern that names it.
+        denied: pattern that names what it is not.
+        stand: another one than that of the seed.
+        second: the robot of a second fitted recording.
     """
 
     described: tf.Robot
@@ -56,6 +63,9 @@ class Seeded:
     torque: Callable[[Fields, Array, int], Array] = lambda states, tau, which: tau
     log: Callable[[Fields, int], Fields] = lambda fields, which: fields
     held: tuple[int, ...] = ()
+    denied: str = ""
+    stand: Stand | None = None
+    second: tf.Robot | None = None
 
 
 def none(own: Stand, rng: np.random.Generator) -> Seeded:
@@ -289,10 +299,85 @@ def frozen(own: Stand, rng: np.random.Generator) -> Seeded:
     return Seeded(own.described, own.true, r"all columns stand still", log=log)
 
 
+def gain(own: Stand, rng: np.random.Generator) -> Seeded:
+    """A wrong torque constant, or gear ratio, of one joint that holds weight."""
+    q = rng.uniform(-1.5, 1.5, (100, own.true.n_joints))
+    held = np.abs(tf.gravity_torque(own.true, q)).max(axis=0)
+    j = int(rng.choice(np.flatnonzero(held > MIN_SHARE_HELD * held.max())))
+    factor = float(rng.uniform(1.3, 2.0) ** rng.choice([-1, 1]))
+    gains = np.where(np.arange(own.true.n_joints) == j, factor, 1.0)
+    name = own.true.joint_names[j]
+    return Seeded(
+        own.described, own.true, rf"gain.*{name}|{name}.*gain",
+        log=lambda held, which: {**held, "tau": gains * held["tau"]},
+    )  # fmt: skip
+
+
+def preload(own: Stand, rng: np.random.Generator) -> Seeded:
+    """A stretched spring, or a constant torque, at a joint that holds weight and moves in a part of its range."""
+    q = rng.uniform(-1.5, 1.5, (100, own.true.n_joints))
+    held = np.abs(tf.gravity_torque(own.true, q)).max(axis=0)
+    j, sense = int(np.argmax(held)), rng.choice([-1, 1])
+    size, rest = sense * float(held[j]) * rng.uniform(0.3, 0.7), rng.uniform(1.0, 3.0)
+    is_constant = rng.random() < CONSTANT_SHARE
+    reach = np.where(np.arange(own.true.n_joints) == j, rng.uniform(0.3, 1.0), 1.0)
+    here = replace(own, reach=reach, middle=np.where(reach < 1, rng.uniform(-1.0, 1.0), 0.0))
+
+    def torque(states: Fields, tau: Array, which: int) -> Array:
+        out = tau.copy()
+        out[:, j] += size * (1.0 if is_constant else (rest + states["q"][:, j]) / 2)
+        return out
+
+    name = own.true.joint_names[j]
+    words = rf"(K|Ks|Kc|Fp|Fo)_{j + 1}\b|(spring|counterbalance|constant torque).*{name}"
+    return Seeded(own.described, own.true, words, torque=torque, stand=here, denied=r"carries a load")
+
+
+def millimetres(own: Stand, rng: np.random.Generator) -> Seeded:
+    """Slides whose positions, and velocities, are logged in millimetres."""
+    other = gantry(own.seed)
+    slides = np.array([not joint.type.is_angle for joint in other.true.joints])
+    scale = np.where(slides, 1e3, 1.0)
+
+    def log(fields: Fields, which: int) -> Fields:
+        return {k: x * scale if k in ("q", "qd") else x for k, x in fields.items()}
+
+    return Seeded(other.described, other.true, r"millimetres|unit of positions", log=log, stand=other)
+
+
+def other_load(own: Stand, rng: np.random.Generator) -> Seeded:
+    """A load in one of two fitted recordings."""
+    before = np.abs(tf.gravity_torque(own.true, rng.uniform(-1.5, 1.5, (100, own.true.n_joints)))).max()
+    mass = float(rng.uniform(0.1, 0.3) * before / 9.81)
+    load = tf.Inertia.of(mass, [0.0, 0.0, 0.1], np.eye(3) * 0.003 * mass, inertia_about="com")
+    return Seeded(own.described, own.true, r"\bload\b", second=own.true.with_payload(load))
+
+
+def presliding(own: Stand, rng: np.random.Generator) -> Seeded:
+    """Friction that builds up over a deflection after each reversal, as LuGre's does."""
+    deflection = 10 ** rng.uniform(-3.3, -2.0)
+    joints = own.true.joints
+    force = np.array([joint.coulomb for joint in joints])
+    true = replace(own.true, joints=tuple(replace(joint, coulomb=0.0) for joint in joints))
+
+    def torque(states: Fields, tau: Array, which: int) -> Array:
+        qd, step = states["qd"], 1.0 / own.rate
+        # dz/dt = v - |v| z / w, solved for the speed of each sample: z stays within the deflection w.
+        z = np.zeros_like(qd)
+        kept = np.exp(-np.abs(qd) * step / deflection)
+        for k in range(1, len(z)):
+            z[k] = np.sign(qd[k]) + (z[k - 1] - np.sign(qd[k])) * kept[k]
+        return np.asarray(tau + force * z)
+
+    # A law, and no fault: it need not be named where errors are as quoted, and is no delay.
+    return Seeded(own.described, true, "", torque=torque, denied=r"torques (lag|run ahead)")
+
+
 FAULTS: dict[str, Callable[[Stand, np.random.Generator], Seeded]] = {
     "none": none, "lag": lag, "delay": delay, "unit": unit, "sign": sign, "swap": swap, "missing joint": missing,
     "mount": mount, "payload": payload, "spring": spring, "clipping": clipping, "warming": warming,
-    "tilt": tilt, "zero": zero, "outlier": outlier, "slip": slip, "frozen": frozen,
+    "tilt": tilt, "zero": zero, "outlier": outlier, "slip": slip, "frozen": frozen, "gain": gain, "preload": preload,
+    "millimetres": millimetres, "other load": other_load, "presliding": presliding,
 }  # fmt: skip
 
 
@@ -302,14 +387,18 @@ def case(fault: str, seed: int) -> Case:
     rng = np.random.default_rng([seed, 3])
     seeded = FAULTS[fault](own, rng)
 
-    def recording(which: int) -> tf.Recording:
+    own = seeded.stand or own
+
+    def recording(which: int, robot: tf.Robot) -> tf.Recording:
         states = own.states(which)
-        torque = tf.inverse_dynamics(seeded.true, states["q"], states["qd"], states["qdd"])
+        torque = tf.inverse_dynamics(robot, states["q"], states["qd"], states["qdd"])
         fields = own.measured(states, seeded.torque(states, torque, which), which)
         if seeded.held:
             fields = {k: x if k == "t" else x[:, list(seeded.held)] for k, x in fields.items()}
-        return tf.Recording(**seeded.log(fields, which), name=("fitted", "validation", "unseen")[which])
+        return tf.Recording(**seeded.log(fields, which), name=("fitted", "validation", "unseen", "second")[which])
 
-    validation = recording(1) if seed % 3 else None
-    words = re.compile(seeded.words) if seeded.words else None
-    return Case(fault, seed, seeded.described, recording(0), validation, recording(2), words)
+    first = recording(0, seeded.true)
+    fitted = first if seeded.second is None else [first, recording(3, seeded.second)]
+    validation = recording(1, seeded.true) if seed % 3 else None
+    words, denied = (re.compile(x) if x else None for x in (seeded.words, seeded.denied))
+    return Case(fault, seed, seeded.described, fitted, validation, recording(2, seeded.true), words, denied)

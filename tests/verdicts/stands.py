@@ -32,6 +32,8 @@ class Stand:
         position_noise: of the encoders [rad or m].
         torque_noise: (n,) white noise of the torques, and as much again that changes slowly [N m or N].
         measures_velocity: whether the log holds velocities.
+        reach: (n,) share of the usual range that each joint moves in.
+        middle: (n,) position that it moves about.
     """
 
     described: tf.Robot
@@ -43,6 +45,8 @@ class Stand:
     torque_noise: Array
     measures_velocity: bool
     seed: int
+    reach: Array | float = 1.0
+    middle: Array | float = 0.0
 
     def motion(self, which: int) -> Trajectory:
         """The stand's motion of that number: 0 is fitted, 1 validated, 2 seen by nobody."""
@@ -55,7 +59,8 @@ class Stand:
     def states(self, which: int) -> dict[str, Array]:
         """Time and exact states along a motion."""
         path = self.motion(which)
-        return {"t": path.t, "q": path.q, "qd": path.qd, "qdd": path.qdd}
+        q, qd, qdd = (self.reach * x for x in (path.q, path.qd, path.qdd))
+        return {"t": path.t, "q": self.middle + q, "qd": qd, "qdd": qdd}
 
     def measured(self, states: dict[str, Array], tau: Array, which: int) -> dict[str, Any]:
         """Fields of a recording: what sensors make of states and torques."""
@@ -72,7 +77,19 @@ class Stand:
 def stand(seed: int) -> Stand:
     """The stand of a seed: an arm of the catalogue or a random chain of three to seven joints."""
     rng = np.random.default_rng([seed, 0])
-    described = _described(rng)
+    return _built(_described(rng), rng, seed)
+
+
+def gantry(seed: int) -> Stand:
+    """One or two slides, long or short, that carry some turning joints."""
+    rng = np.random.default_rng([seed, 0])
+    kinds = "P" * int(rng.integers(1, 3)) + "R" * int(rng.integers(0, 4))
+    described = replace(tf.random_robot(kinds, int(rng.integers(1 << 30)), industrial=True), name="gantry")
+    reach = np.where([kind == "P" for kind in kinds], 10 ** rng.uniform(-1.5, 0.0), 1.0)
+    return replace(_built(described.without_drives(), rng, seed), reach=reach)
+
+
+def _built(described: tf.Robot, rng: np.random.Generator, seed: int) -> Stand:
     true = _true(described, rng)
     kind = str(rng.choice(["fourier", "fourier", "trapezoid"]))
     rate, duration = float(rng.choice(RATES)), float(rng.uniform(20.0, 30.0))

@@ -18,7 +18,7 @@ LARGEST |= {"sharp step": 0.004}
 # What has to be said.
 SAID = {
     "lagging velocity": r"measured velocities lag behind the positions by 1[89]\d ms.*differentiated",
-    "sideways": r"gravity points along \(9\.\d+, .*90 degrees from the described direction",
+    "sideways": r"gravity points along \(9\.\d+, .*(89|90)\.\d+ \+- 0\.\d+ degrees from the described direction",
     "missing joint": r"something moves that the description holds still \(a locked joint",
     "5 s": r"held-out blocks chose physical values",
 }

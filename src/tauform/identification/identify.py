@@ -13,10 +13,12 @@ from tauform.description.parameter_groups import Include
 from tauform.description.robot import Robot
 from tauform.errors import IdentificationError, RecordingError
 from tauform.identification.diagnosis.diagnose import diagnose, find_clipping, find_drift
+from tauform.identification.diagnosis.loads import find_load_of, find_other_loads
 from tauform.identification.diagnosis.readings import find_bad_readings
-from tauform.identification.diagnosis.small import find_load_of, find_other_loads, find_small_faults
-from tauform.identification.diagnosis.suspicion import Suspicion
+from tauform.identification.diagnosis.small import find_small_faults
+from tauform.identification.diagnosis.suspicion import GAIN
 from tauform.identification.fit import Fit
+from tauform.identification.gravity import measured_direction
 from tauform.identification.recording.recording import Recording
 from tauform.identification.recording.rest import resting_joints
 from tauform.identification.recording.segments import Segment, shifted, uniform_segments
@@ -35,6 +37,7 @@ from tauform.identification.signals.filters import Filters, choose_filters, corr
 from tauform.identification.verdict.alternatives import PHYSICAL, REDUCED, RIDGE, better_on_held_out
 from tauform.identification.verdict.carried import settled_load
 from tauform.identification.verdict.plausibility import check_recordings
+from tauform.identification.verdict.scale import scales_off
 from tauform.identification.verdict.validate import (
     held_out_errors,
     inflation_of,
@@ -114,7 +117,8 @@ def identify(
     # From the positions' own spectrum: the same cut-off for both sides of tau = A x.
     chosen = choose_filters(segments) if filters == "auto" else filters
     asked = [*terms, *asked_terms(robot, segments, friction, couplings)]
-    plain = Design.of(robot, include, asked, order=order)
+    columns = partial(Design.of, include=include, terms=asked, order=order)
+    plain = columns(robot)
     if plain.dependent:
         findings.append(f"no motion tells {', '.join(plain.dependent)} from other values, which hold that torque too")
     say("evaluating columns")
@@ -125,7 +129,7 @@ def identify(
     def estimated(carrier: Robot | None) -> Fit:
         source = replace(first, design=plain.carried_by(carrier))
         auto = friction == "auto", isinstance(couplings, str)
-        return _estimated(robot, source, auto, method, prior or robot, tuple(findings), say)
+        return _estimated(robot, source, columns, auto, method, prior or robot, tuple(findings), say)
 
     # Load friction is no linear column: links are found, then the load that they make, in turn.
     fit = settled_load(estimated) if plain.is_loaded else estimated(None)
@@ -153,6 +157,7 @@ def identify(
 def _estimated(
     robot: Robot,
     source: RowSource,
+    columns: Callable[[Robot], Design],
     auto: tuple[bool, bool],
     method: Method,
     prior: Robot,
@@ -161,9 +166,11 @@ def _estimated(
 ) -> Fit:
     """The fit of a design, and of the friction and couplings that held-out blocks ask for where these are `auto`."""
     # Before anything is chosen: terms could take on what a swapped column does.
-    swap, causes = diagnose(source)
+    measure = partial(measured_direction, robot=robot, plain=columns, source=source, auto=auto)
+    swap, causes = diagnose(source, measure)
     in_order = swap is None and not any(suspicion.is_cause for suspicion in causes)
-    regression, more, late = chosen_regression(source, *auto, in_order, say)
+    # Springs and friction laws found beside a fault of the log or of the mount would be made up for it.
+    regression, more, late = chosen_regression(source, *(auto if in_order else (False, False)), in_order, say)
     check_excitation(regression.design, regression.evidence, regression.rows, has_prior=method == "ridge")
     say("estimating")
     fit = _fit(robot, regression, method, prior, (*findings, *more))
@@ -173,7 +180,13 @@ def _estimated(
     # A log that stands still repeats its largest value too.
     clipped = [] if bad else find_clipping(source.segments, robot.joint_names)
     drift = find_drift(fit.design, fit.values, regression.shown) if in_order else []
-    if method == "auto" and swap is None and not causes:  # what is wrong with a log is not mended by a description
+    loads = find_other_loads(fit.rigid_robot, fit.design, source) if in_order else []
+    # A load of one recording would pass for a tilt of both.
+    small = [] if bad or loads or late or causes or not in_order else find_small_faults(fit.design, source, measure)
+    if scales_off(fit):  # another unit of all torques: gains of single joints are no news
+        small = [own for own in small if own.about != GAIN]
+    # What is wrong with a log is not mended by a description.
+    if method == "auto" and swap is None and not (causes or small):
 
         def others(free: Fit) -> dict[str, Callable[[], Fit]]:
             own = replace(regression, evidence=free.evidence)
@@ -186,16 +199,17 @@ def _estimated(
             return {kind: partial(_said, say, kind, make) for kind, make in made.items()}
 
         fit = better_on_held_out(fit, others)
-    loads = find_other_loads(fit.rigid_robot, fit.design, source) if in_order else []
-    # A load of one recording would pass for a tilt of both.
-    small = [] if bad or loads or late or causes or not in_order else _small_faults(fit, source)
+    if loads or small or bad:
+        fit = _without_inventions(fit, more)
     return replace(fit, swap=swap, suspicions=(*bad, *causes, *loads, *small, *late, *clipped, *drift))
 
 
-def _small_faults(fit: Fit, source: RowSource) -> list[Suspicion]:
-    if fit.unreduced is not None or fit.physical is not None:  # too little motion for free values tells none
-        return []
-    return find_small_faults(lambda x: replace(fit, values=read_only(x)).rigid_robot, fit.design, fit.values, source)
+def _without_inventions(fit: Fit, found: Sequence[str]) -> Fit:
+    """The fit with one sentence in place of those that offer its terms as physics: a fault makes such terms up."""
+    names = [term.name for term in fit.terms]
+    kept = tuple(sentence for sentence in fit.findings if sentence not in found)
+    said = f"{', '.join(names)}: found beside the fault that the verdict names, and no physics before that is mended"
+    return replace(fit, findings=(*kept, said) if names else kept)
 
 
 def _with_load_of_validation(fit: Fit) -> Fit:

@@ -13,13 +13,16 @@ Held-out stretches of time say which leaves least.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from tauform.arrays import Array
 from tauform.closedform.threads import on_one_thread
 from tauform.description.robot import Robot
+from tauform.identification.diagnosis.direction import Measure
 from tauform.identification.diagnosis.regression import NormalProducts
 from tauform.identification.diagnosis.samples import Samples
 from tauform.identification.diagnosis.suspicion import SPOILS, Suspicion
@@ -101,8 +104,12 @@ class Described:
 
 
 @on_one_thread
-def compare_with_description(robot: Robot, samples: Samples) -> list[Suspicion]:
-    """Suspicions about mount, signs and load, the best first; none where the described masses explain the torques."""
+def compare_with_description(robot: Robot, samples: Samples, measure: Measure) -> list[Suspicion]:
+    """Suspicions about mount, signs and load, the best first; none where the described masses explain the torques.
+
+    Args:
+        measure: the direction of gravity by all rows, from one near it.
+    """
     described = Described.of(robot, samples)
     nothing, torque = np.zeros((0, *samples.tau.shape)), described.torque
     hypotheses = {
@@ -119,7 +126,8 @@ def compare_with_description(robot: Robot, samples: Samples) -> list[Suspicion]:
     if left["as described"] < MAX_ERROR_OF_DESCRIBED_MASSES:
         return []
     limit = min(MAX_ERROR_EXPLAINED, MAX_ERROR_RATIO_EXPLAINED * left["as described"])
-    told = {"signs": _signs, "mount": _mount, "load": _load}
+    told: dict[str, Callable[[Described, NormalProducts], Suspicion | None]]
+    told = {"signs": _signs, "mount": partial(_mount, measure), "load": _load}
     best = min(left[name] for name in told)
     close = sorted((left[name], name) for name in told if left[name] <= min(limit, MAX_ERROR_RATIO_OF_EQUALS * best))
     suspicions = [(error, told[name](described, hypotheses[name])) for error, name in close]
@@ -151,17 +159,19 @@ def _signs(described: Described, products: NormalProducts) -> Suspicion | None:
     return Suspicion(f"the torques of {which} have the opposite sign", remedy)
 
 
-def _mount(described: Described, products: NormalProducts) -> Suspicion | None:
+def _mount(measure: Measure, described: Described, products: NormalProducts) -> Suspicion | None:
     """Gravity that points elsewhere than the description says."""
     gamma, g = products.values()[:3], np.asarray(described.robot.gravity)
     sizes = np.linalg.norm(gamma), max(float(np.linalg.norm(g)), 1e-300)
     angle = float(np.arccos(np.clip(gamma @ g / (sizes[0] * sizes[1]), -1, 1)))
     if angle < MIN_GRAVITY_ANGLE or not 1 / MAX_GRAVITY_FACTOR < sizes[0] / sizes[1] < MAX_GRAVITY_FACTOR:
         return None
-    x, y, z = (float(f"{x:.2f}") + 0.0 for x in gamma * (sizes[1] / sizes[0]))
+    # Described masses tell that it is so; where exactly, the identified ones know better.
+    found = measure(gamma * (sizes[1] / sizes[0]))
+    x, y, z = found.rounded
     what = (
-        f"gravity points along ({x:g}, {y:g}, {z:g}) in the base frame, {np.rad2deg(angle):.0f} degrees from the "
-        "described direction: the robot is mounted otherwise"
+        f"gravity points along ({x:g}, {y:g}, {z:g}) in the base frame, {found.figure} from the described direction: "
+        "the robot is mounted otherwise"
     )
     return Suspicion(what, f"load the robot with {argument('gravity', [x, y, z])}, then identify again")
 

@@ -9,6 +9,7 @@ import numpy as np
 from tauform.arrays import Array
 from tauform.closedform.threads import on_one_thread
 from tauform.identification.diagnosis.described import compare_with_description
+from tauform.identification.diagnosis.direction import Measure
 from tauform.identification.diagnosis.explained import MIN_LOG_GAIN, Explained, Order
 from tauform.identification.diagnosis.masses import has_masses
 from tauform.identification.diagnosis.samples import sampled
@@ -37,13 +38,17 @@ MIN_FRICTION_CHANGE, MIN_EXPLAINED_SHARE, MIN_TORQUE_SHARE = 0.1, 0.3, 2.5e-5
 SMALLEST_START = 0.05
 
 
-def diagnose(source: RowSource) -> tuple[Swap | None, tuple[Suspicion, ...]]:
-    """Exchanged columns, and suspicions about signs, mount and load, where they explain the torques far better."""
+def diagnose(source: RowSource, measure: Measure) -> tuple[Swap | None, tuple[Suspicion, ...]]:
+    """Exchanged columns, and suspicions about signs, mount and load, where they explain the torques far better.
+
+    Args:
+        measure: the direction of gravity by all rows, from one near it.
+    """
     robot = source.design.robot
     samples = sampled(source)
     if len(samples.tau) < robot.n_joints:
         return None, ()
-    suspicions = compare_with_description(robot, samples) if has_masses(robot) else []
+    suspicions = compare_with_description(robot, samples, measure) if has_masses(robot) else []
     if any(s.is_cause for s in suspicions):
         return None, tuple(suspicions)
     explained = Explained(source.design, samples)
