@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,9 @@ import tauform as tf
 from fleet.simulated_fleet import arm, samples, write
 from tauform.cli import main
 from tauform.errors import IdentificationError, RecordingError
+from tauform.fleet.evidence.trends import Trend
 from tauform.fleet.sources.dataset import Dataset
+from tauform.report.unit_pages import trend_plot
 
 HEALTHY = [f"A{k:02d}" for k in range(10)]
 FAULTY: dict[str, dict[str, float]] = {"B_friction": {"friction": 1.3}, "B_payload": {"payload": 0.8}}
@@ -150,6 +153,12 @@ def test_pages_show_what_was_measured_and_what_the_pooled_model_predicts(found: 
 
     # One model predicts both, so that the lost gain is the ratio of what they show.
     assert ratio("B_gain") / ratio("A01") == pytest.approx(0.8, abs=0.03)
+
+
+@pytest.mark.parametrize(("start", "unit"), [(0.0, ' [s]"'), (90_000.0, ' [h]"'), (1.7e9, '"')])
+def test_time_is_in_seconds_hours_or_dates(found: tf.FleetFit, start: float, unit: str) -> None:
+    trend = Trend("A01", "Fv_1", start + np.array([0.0, 3600.0]), np.ones(2), np.ones(2))
+    assert f"start of the recording{unit}" in trend_plot(replace(found, trends=(trend,)), [trend]).html
 
 
 def test_units_are_named_by_partition_folder_or_file(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from tauform.fleet.evidence.courses import DRIFT
 from tauform.fleet.evidence.trends import Trend
 from tauform.fleet.fleet_fit import FleetFit
-from tauform.fleet.sources.keys import FIRST_DATE, told
+from tauform.fleet.sources.keys import FIRST_DATE, LONGEST_IN_SECONDS, told
 from tauform.messages import counted
 from tauform.report.html.document import Section, document
 from tauform.report.html.elements import Marked, facts, paragraph, table
@@ -52,35 +52,40 @@ def trend_plot(fit: FleetFit, shown: Sequence[Trend], named: bool = False) -> Pl
     Args:
         named: panels name the unit too.
     """
-    panels = [Panel(f"{t.unit} {t.value}" if named else t.value, [_over_time(t), *_steps(fit, t)]) for t in shown]
+    since, when = _clock(shown)
+    panels = [
+        Panel(f"{t.unit} {t.value}" if named else t.value, [_over_time(t, when), *_steps(fit, t, when)]) for t in shown
+    ]
     # Where all are of one unit, panels are told apart without its name.
     units = {trend.unit for trend in shown}
     of = f" of {units.pop()}" if len(units) == 1 else ""
     caption = f"Friction, offsets, gains and payload{of} over time, with 95 % intervals"
-    dated = any(trend.start[0] >= FIRST_DATE for trend in shown)
-    return Plot(caption, panels, f"start of the recording{'' if dated else ' [s]'}", "value", points=True)
+    return Plot(caption, panels, f"start of the recording{since}", "value", points=True)
 
 
-def _over_time(trend: Trend) -> Series:
+def _clock(shown: Sequence[Trend]) -> tuple[str, Callable[[float], Any]]:
+    """The unit of the axis of time, and what it shows for seconds: dates where they are some, as plots take them."""
+    latest = max((float(trend.start[-1]) for trend in shown), default=0.0)
+    if latest >= FIRST_DATE:
+        return "", lambda at: told(at) if at >= FIRST_DATE else at
+    return (" [h]", lambda at: at / 3600) if latest >= LONGEST_IN_SECONDS else (" [s]", lambda at: at)
+
+
+def _over_time(trend: Trend, when: Callable[[float], Any]) -> Series:
     # 1.96 standard deviations to either side hold 95 %.
-    return Series("estimate", trend.values, x=_times(trend.start.tolist()), spread=1.96 * trend.deviations)
+    return Series("estimate", trend.values, x=[when(at) for at in trend.start.tolist()], spread=1.96 * trend.deviations)
 
 
-def _times(seconds: list[float]) -> list[Any]:
-    """Dates where they are some, as plots take them."""
-    return [told(at) for at in seconds] if seconds[0] >= FIRST_DATE else seconds
-
-
-def _steps(fit: FleetFit, trend: Trend) -> list[Series]:
+def _steps(fit: FleetFit, trend: Trend, when: Callable[[float], Any]) -> list[Series]:
     """A line at the mean before the change and one after it, or along a drift."""
     changes = [c for c in fit.changes if (c.unit, c.value) == (trend.unit, trend.value)]
-    first, last = float(trend.start[0]), float(trend.start[-1])
+    first, last = when(float(trend.start[0])), when(float(trend.start[-1]))
     return [
-        Series("drift", [c.before, c.after], x=_times([first, last]), style="dashed")
+        Series("drift", [c.before, c.after], x=[first, last], style="dashed")
         if c.course == DRIFT
         else Series(
-            "before and after the change", [c.before, c.before, c.after, c.after], x=_times([first, c.at, c.at, last]),
-            style="dashed",
+            "before and after the change", [c.before, c.before, c.after, c.after],
+            x=[first, when(c.at), when(c.at), last], style="dashed",
         )
         for c in changes
     ]  # fmt: skip

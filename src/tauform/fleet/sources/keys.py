@@ -18,6 +18,8 @@ DATE = re.compile(r"(\d{4})-?(\d\d)-?(\d\d)(?:[T_ -]?(\d\d)[:-]?(\d\d)(?:[:-]?(\
 SECONDS = re.compile(r"\d{10}(\.\d+)?")
 # Stamps before it [s] are no seconds since 1970: a log that starts at zero.
 FIRST_DATE = 1e9
+# Those logs' clocks are told in hours from here on [s].
+LONGEST_IN_SECONDS = 7200.0
 PLACEHOLDERS = ("unit", "time")
 
 
@@ -113,7 +115,7 @@ def moment(text: str, form: str | None = None) -> float:
 def told(at: float) -> str:
     """A moment of the logs' clock in words: a date where it is one."""
     if at < FIRST_DATE:
-        return f"{at:g} s"
+        return f"{at / 3600:.6g} h" if at >= LONGEST_IN_SECONDS else f"{at:g} s"
     return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M}"
 
 
