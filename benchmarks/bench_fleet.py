@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import resource
 import sys
 import tempfile
 import time
@@ -62,7 +61,9 @@ def _run(root: Path, workers: int) -> tuple[tf.FleetFit, float, float]:
 def _peak() -> float:
     import tauform.fleet.evidence.summary  # noqa: F401  (what a task needs)
 
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+    # Not of getrusage: a new process inherits that of the one that started it.
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    return float(status.split("VmHWM:")[1].split()[0]) / 1e3
 
 
 def _faults(fleet: tf.FleetFit, truth: list[dict[str, Any]]) -> Iterator[Row]:
