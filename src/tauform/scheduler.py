@@ -18,16 +18,17 @@ SECONDS_TO_RETURN = 120
 # Bytes that a worker's malloc keeps for the next array. Dask's own 64 kB returns every one to the system and fetches it
 # anew, page by page, which takes half of a task's time.
 BYTES_KEPT = 32 << 20
-# What Dask does beside the tasks, on the same cores: samples of its profiler every 10 ms, ticks every 20 ms, figures of
-# the system every 0.5 s. Tasks that take seconds need none of that as often.
+# What Dask does beside the tasks, on the same cores: samples of its profiler every 10 ms, ticks every 20 ms, looks at
+# the memory every 0.1 s and at the system every 0.5 s. Tasks that take seconds need none of that as often.
 SELDOM = {
     "distributed.worker.profile.enabled": False,
     "distributed.admin.tick.interval": "1s",
     "distributed.admin.system-monitor.interval": "5s",
+    "distributed.worker.memory.monitor-interval": "1s",
 }
-# Tasks that travel together, where each worker still gets so many packs that none waits long for the last one: Dask's
-# own work is some milliseconds for each, on the client and on a worker.
-MOST_IN_PACK, PACKS_PER_WORKER = 4, 32
+# Tasks that travel together, where as many packs of them are left for each worker: Dask's own work is some milliseconds
+# for each, on the client and on a worker. Towards the end packs become smaller, so that no worker waits for the last.
+MOST_IN_PACK, PACKS_PER_WORKER = 8, 4
 Key = TypeVar("Key", bound=Hashable)
 Shared = TypeVar("Shared")
 Result = TypeVar("Result")
@@ -73,7 +74,8 @@ def cluster(address: str | None, workers: int | None) -> Iterator[Any]:
             dashboard_address="127.0.0.1:0",
             silence_logs=50,
         ) as here,
-        distributed.Client(here) as client,
+        # Results come from the workers themselves: by the scheduler each would be received and sent once more.
+        distributed.Client(here, direct_to_workers=True) as client,
     ):
         yield client
 
@@ -101,6 +103,16 @@ def safe_path() -> Iterator[None]:
             os.environ.pop("PYTHONSAFEPATH", None)
         else:
             os.environ["PYTHONSAFEPATH"] = before
+
+
+def everywhere(work: Callable[[], object], client: Any | None) -> None:
+    """Begin `work()` on every worker, and wait for none: imports that the first tasks would wait for."""
+    if client is None:
+        return
+    from distributed import fire_and_forget
+
+    for address in client.ncores():
+        fire_and_forget(client.submit(work, workers=[address], pure=False))
 
 
 def dashboard(client: Any | None) -> str:
@@ -166,7 +178,8 @@ def _one_round(
         }
         for future in _arriving(futures, client):
             try:
-                results = future.result()
+                # What was done may be lost with its worker before it is fetched; without another one it never comes.
+                results = future.result(timeout=SECONDS_TO_RETURN)
             except lost as error:
                 why = str(error) or type(error).__name__
                 continue
@@ -211,8 +224,11 @@ def _n_workers(client: Any) -> int:
 
 def _packed(keys: Sequence[Key], n_workers: int) -> Iterator[Sequence[Key]]:
     """Keys whose tasks travel together."""
-    size = max(1, min(MOST_IN_PACK, len(keys) // (PACKS_PER_WORKER * max(1, n_workers))))
-    return (keys[first : first + size] for first in range(0, len(keys), size))
+    first = 0
+    while first < len(keys):
+        size = max(1, min(MOST_IN_PACK, (len(keys) - first) // (PACKS_PER_WORKER * max(1, n_workers))))
+        yield keys[first : first + size]
+        first += size
 
 
 def _pack(work: Callable[..., Result], shared: object, tasks: Sequence[tuple[Any, ...]]) -> list[Result]:

@@ -16,7 +16,7 @@ from tauform.fleet.comparison.compare import compare_units
 from tauform.fleet.evidence.condense import MAX_RATE_DIFFERENCE
 from tauform.fleet.evidence.condensed import Plan, UnitLogs
 from tauform.fleet.evidence.store import Store
-from tauform.fleet.evidence.summary import UnitSummary, condensed, summarize, summarized
+from tauform.fleet.evidence.summary import UnitSummary, condensed, imported, summarize, summarized
 from tauform.fleet.evidence.thermal import thermal_of
 from tauform.fleet.evidence.trends import changes_of, usual_trends
 from tauform.fleet.fleet_fit import FleetFit
@@ -25,7 +25,7 @@ from tauform.fleet.progress import Progress
 from tauform.fleet.sources.dataset import Dataset
 from tauform.fleet.sources.reading import LogFile, name_of
 from tauform.identification.fit import Fit
-from tauform.scheduler import cluster, completed, dashboard
+from tauform.scheduler import cluster, completed, dashboard, everywhere
 
 # What is known of a unit: None without a usable log; and (mark, reason) of logs that were set aside.
 _Found = tuple[UnitSummary | None, tuple[tuple[str, str], ...]]
@@ -78,8 +78,12 @@ def identify_fleet(
     if robot is None:
         robot, logs = _named(logs)
     say(f"{len(logs.units)} units, {logs.n_files} logs; choosing the model on {min(sample, len(logs.units))} of them")
-    pooled = pooled_fit(robot, logs, sample, physical)
-    plan = Plan.of(pooled, robot, logs.reading, logs.n_files)
+    early = None if workers == 0 else client
+    # Meanwhile: workers have nothing to do until the model is chosen.
+    everywhere(imported, early)
+    chosen = pooled_fit(robot, logs, sample, physical, early)
+    pooled = chosen.fit
+    plan = Plan.of(pooled, robot, logs.reading, chosen.own, logs.n_files)
     run = _Run(plan, logs, None if checkpoint is None else Path(checkpoint), say, metrics)
     with ExitStack() as stack:
 

@@ -83,7 +83,8 @@ def healthy(folder: Path) -> tuple[Plan, list[UnitSummary]]:
     logs = Dataset.of(folder)
     logs = replace(logs, units={name: files for name, files in logs.units.items() if name.startswith("A")})
     robot = tf.load("two_link")
-    plan = Plan.of(pooled_fit(robot, logs, 6, physical=False), robot, logs.reading)
+    pooled = pooled_fit(robot, logs, 6, physical=False)
+    plan = Plan.of(pooled.fit, robot, logs.reading, pooled.own)
     condensed = [condense(name, files, plan) for name, files in logs.units.items()]
     rng = np.random.default_rng(7)
     summaries = [summarize(_again(condensed[k % len(condensed)], plan, rng), plan) for k in range(200)]

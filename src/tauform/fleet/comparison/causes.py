@@ -202,15 +202,21 @@ def scatters(units: Sequence[Tested]) -> dict[Key, float]:
     like a gain of all joints. So the fleet itself says what is usual, by quantiles that a few faults do not move.
     """
     places: dict[Key, int] = {}
-    held = [[places.setdefault(fault.key, len(places)) for fault in unit.faults] for unit in units]
+    held = np.array([places.setdefault(fault.key, len(places)) for unit in units for fault in unit.faults], dtype=int)
+    tried = np.array([fault.n_tried for unit in units for fault in unit.faults], dtype=int)
+    rows = np.repeat(np.arange(len(units)), [len(unit.faults) for unit in units])
+    seen = np.concatenate([unit.seen for unit in units])
+    # Few kinds of faults for many units: the inverse of chi-squared takes longer than all else here.
+    kinds, which = np.unique(
+        [np.concatenate([unit.n_directions for unit in units]), tried], axis=1, return_inverse=True
+    )
     found = np.ones(len(places))
     for share in USUAL_SHARES:
+        # Of the best of several places, as if these were independent.
+        usual = special.chdtri(kinds[0], 1 - share ** (1 / kinds[1]))
         # Who does not show a fault at all shows none of it.
         ratios = np.zeros((len(units), len(places)))
-        for row, own, unit in zip(ratios, held, units, strict=True):
-            # Of the best of several places, as if these were independent.
-            tail = 1 - share ** (1 / np.array([fault.n_tried for fault in unit.faults]))
-            row[own] = unit.seen / special.chdtri(unit.n_directions, tail)
+        ratios[rows, held] = seen / usual[which]
         found = np.maximum(found, widened(np.quantile(ratios, share, axis=0), len(units)))
     return dict(zip(places, found.tolist(), strict=True))
 

@@ -15,6 +15,7 @@ from tauform.arrays import AnyArray, Array
 from tauform.description.robot import Robot
 from tauform.fleet.evidence.faults import Fault, faults_of, load_directions
 from tauform.fleet.evidence.noise import Colour, noise_of
+from tauform.fleet.evidence.own import Own
 from tauform.fleet.sources.reading import LogFile, Reading, name_of
 from tauform.identification.fit import Fit
 from tauform.identification.regression.colour import root_of
@@ -66,10 +67,10 @@ class Plan:
     thermal: Thermal | None = None
 
     @classmethod
-    def of(cls, fit: Fit, robot: Robot, reading: Reading, n_logs: int = 0) -> Plan:
-        """The plan of a fit on some of `n_logs` logs."""
+    def of(cls, fit: Fit, robot: Robot, reading: Reading, own: Sequence[Own] = (), n_logs: int = 0) -> Plan:
+        """The plan of a fit on some of `n_logs` logs, whose noise each by itself shows in `own`."""
         assert fit.source is not None
-        sigma, inflation, colour = noise_of(fit)
+        sigma, inflation, colour = noise_of(fit, own)
         # A log alone would be too short for a kernel to pay, all of them are not.
         longest = max(segment.n_samples for segment in fit.source.segments)
         # Without segments: samples would travel to every worker.

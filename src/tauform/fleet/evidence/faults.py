@@ -46,6 +46,11 @@ def faults_of(design: Design, values: Array) -> list[Fault]:
     return found
 
 
+def moving_of(design: Design) -> tuple[int, ...]:
+    """Columns of friction and offsets."""
+    return tuple(k for k, (kind, _) in enumerate(design.kinds) if kind in ("Fv", "Fc", "Fo"))
+
+
 def load_directions(design: Design) -> Array:
     """(p, 4) change of the values by a body at the tool, per kilogram and per first moment."""
     robot, base = design.robot, design.base

@@ -14,7 +14,7 @@ from tauform.fleet.evidence.condense import condense
 from tauform.fleet.evidence.condensed import Plan, UnitLogs, Window, merged, one_block
 from tauform.fleet.evidence.courses import Course, courses
 from tauform.fleet.evidence.estimates import held_in
-from tauform.fleet.evidence.noise import wide_prior
+from tauform.fleet.evidence.own import wide_prior
 from tauform.fleet.evidence.thermal import at_reference
 from tauform.fleet.evidence.trends import Trend, trends
 from tauform.fleet.sources.reading import LogFile, name_of
@@ -117,6 +117,11 @@ def _scatter(windows: Sequence[Window], found: Estimate, variances: Array) -> Ar
     ]
     off = np.array(moved) - np.mean(moved, axis=0)
     return (count - 1) / count * (off**2).sum(axis=0) / np.maximum(variances, 1e-300)
+
+
+def imported() -> None:
+    """A task of a worker: import what the first of the other ones would import, a second and more."""
+    import scipy.signal  # noqa: F401  (with this module; all of it that filters need)
 
 
 def condensed(plan: Plan, unit: str, files: Sequence[LogFile], known: UnitLogs | None) -> UnitLogs:
