@@ -7,16 +7,18 @@ from dataclasses import replace
 from functools import partial
 from typing import Literal
 
-from tauform.arrays import read_only
+from tauform.arrays import Array, read_only
 from tauform.closedform.threads import on_one_thread
 from tauform.description.parameter_groups import Include
 from tauform.description.robot import Robot
 from tauform.errors import IdentificationError, RecordingError
 from tauform.identification.diagnosis.diagnose import diagnose, find_clipping, find_drift
+from tauform.identification.diagnosis.held_weight import named as causes_named
 from tauform.identification.diagnosis.loads import find_load_of, find_other_loads
 from tauform.identification.diagnosis.readings import find_bad_readings
-from tauform.identification.diagnosis.small import find_small_faults
-from tauform.identification.diagnosis.suspicion import GAIN
+from tauform.identification.diagnosis.samples import sampled
+from tauform.identification.diagnosis.small import N_STATES, find_small_faults
+from tauform.identification.diagnosis.suspicion import Suspicion
 from tauform.identification.fit import Fit
 from tauform.identification.gravity import measured_direction
 from tauform.identification.recording.recording import Recording
@@ -37,7 +39,8 @@ from tauform.identification.signals.filters import Filters, choose_filters, corr
 from tauform.identification.verdict.alternatives import PHYSICAL, REDUCED, RIDGE, better_on_held_out
 from tauform.identification.verdict.carried import settled_load
 from tauform.identification.verdict.plausibility import check_recordings
-from tauform.identification.verdict.scale import scales_off
+from tauform.identification.verdict.preloads import find_preloads
+from tauform.identification.verdict.scale import gravity_ratios, joints_off, scales_off
 from tauform.identification.verdict.validate import (
     held_out_errors,
     inflation_of,
@@ -182,9 +185,11 @@ def _estimated(
     drift = find_drift(fit.design, fit.values, regression.shown) if in_order else []
     loads = find_other_loads(fit.rigid_robot, fit.design, source) if in_order else []
     # A load of one recording would pass for a tilt of both.
-    small = [] if bad or loads or late or causes or not in_order else find_small_faults(fit.design, source, measure)
-    if scales_off(fit):  # another unit of all torques: gains of single joints are no news
-        small = [own for own in small if own.about != GAIN]
+    is_plain = in_order and not (bad or loads or late or causes)
+    ratios = gravity_ratios(fit)
+    # Another unit of all torques: gains of single joints are no news.
+    off = list(range(robot.n_joints)) if scales_off(fit) else joints_off(ratios)
+    small = find_small_faults(fit.design, source, measure, off) if is_plain else []
     # What is wrong with a log is not mended by a description.
     if method == "auto" and swap is None and not (causes or small):
 
@@ -201,7 +206,18 @@ def _estimated(
         fit = better_on_held_out(fit, others)
     if loads or small or bad:
         fit = _without_inventions(fit, more)
+    elif is_plain:
+        small = _causes_of_gravity(fit, source, ratios)
+        fit = fit.with_findings(*find_preloads(fit))
     return replace(fit, swap=swap, suspicions=(*bad, *causes, *loads, *small, *late, *clipped, *drift))
+
+
+def _causes_of_gravity(fit: Fit, source: RowSource, ratios: Array) -> list[Suspicion]:
+    """What makes gravity of another size than described, where it is and nothing else explains it."""
+    off = joints_off(ratios)
+    if not off or fit.robot.closure is not None or fit.design.is_thermal or fit.design.is_loaded or scales_off(fit):
+        return []
+    return causes_named(fit.robot, sampled(source, N_STATES), ratios, off)
 
 
 def _without_inventions(fit: Fit, found: Sequence[str]) -> Fit:

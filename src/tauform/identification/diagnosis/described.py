@@ -7,14 +7,15 @@ load at the last link, and for each joint friction and a rotor F (Fv qd + Fc sig
     other signs     tau = s_j (sum_k g_k G_k + I)      + F     one s_j for each joint
     other mount     tau = sum_k gamma_k G_k + I        + F     one gamma for all joints
     a load          tau = sum_k g_k G_k + I + L x      + F     x: its ten inertial parameters
+    springs         tau = sum_k g_k G_k + I + S_j y_j  + F     S: of a joint's own position
 
 Held-out stretches of time say which leaves least.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -25,7 +26,8 @@ from tauform.description.robot import Robot
 from tauform.identification.diagnosis.direction import Measure
 from tauform.identification.diagnosis.regression import NormalProducts
 from tauform.identification.diagnosis.samples import Samples
-from tauform.identification.diagnosis.suspicion import SPOILS, Suspicion
+from tauform.identification.diagnosis.suspicion import GAIN, GRAVITY, SPOILS, Suspicion
+from tauform.messages import percent
 from tauform.rigidbody.gravity import gravity_torque
 from tauform.rigidbody.inverse_dynamics import inverse_dynamics
 from tauform.rigidbody.regressor import regressor
@@ -45,6 +47,8 @@ MIN_GRAVITY_ANGLE, MAX_GRAVITY_FACTOR = 0.15, 1.6
 MIN_SHARE_FOR_SIGN = 0.3
 # A load's mass is known where it is so many times its spread over the stretches of time that tell it.
 MIN_SPREADS_OF_MASS = 3.0
+# Factors of torques that careless masses explain, and from which on they are those of another unit.
+MAX_FACTOR_OF_MASSES, MAX_FACTOR_OF_GAINS = 1.3, 5.0
 # Width of the friction's step, relative to a joint's usual speed.
 STEP_WIDTH_SHARE = 0.05
 
@@ -85,6 +89,14 @@ class Described:
         """(N, n) of the links as they are described."""
         return np.tensordot(np.asarray(self.robot.gravity), self.gravity, axes=1) + self.inertial
 
+    @property
+    def springs(self) -> Array:
+        """(3, N, n) of a joint's own position: a spring, and a weight or a force between two points."""
+        kinds = {joint.name: joint.type.is_angle for joint in self.robot.joints}
+        turns = np.array([kinds[name] for name in self.robot.joint_names])
+        q = self.samples.q
+        return np.array([q, np.sin(q) * turns, np.cos(q) * turns])
+
     def under(self, shared: Array, own: Array, known: Array) -> NormalProducts:
         """Products under a hypothesis.
 
@@ -117,6 +129,8 @@ def compare_with_description(robot: Robot, samples: Samples, measure: Measure) -
         "signs": described.under(nothing, torque[None], 0 * torque),
         "mount": described.under(described.gravity, nothing, described.inertial),
         "load": described.under(described.load, nothing, torque),
+        # Springs are found, and named, beside free masses: here they keep a load from being blamed for them.
+        "springs": described.under(nothing, described.springs, torque),
     }
     shares = {name: _shares(products, samples) for name, products in hypotheses.items()}
     # A joint that no hypothesis explains is noise, or has a fault of its own.
@@ -127,15 +141,13 @@ def compare_with_description(robot: Robot, samples: Samples, measure: Measure) -
         return []
     limit = min(MAX_ERROR_EXPLAINED, MAX_ERROR_RATIO_EXPLAINED * left["as described"])
     told: dict[str, Callable[[Described, NormalProducts], Suspicion | None]]
-    told = {"signs": _signs, "mount": partial(_mount, measure), "load": _load}
+    told = {"signs": _signs, "mount": partial(_mount, measure), "load": _load, "springs": lambda *_: None}
     best = min(left[name] for name in told)
     close = sorted((left[name], name) for name in told if left[name] <= min(limit, MAX_ERROR_RATIO_OF_EQUALS * best))
     suspicions = [(error, told[name](described, hypotheses[name])) for error, name in close]
-    figures = f"of the torques unexplained instead of {100 * left['as described']:.2g} %, masses as described"
+    figures = f"of the torques unexplained instead of {percent(left['as described'])}, masses as described"
     return [
-        Suspicion(f"{s.what}: that leaves {100 * error:.2g} % {figures}", s.remedy, s.level, s.is_cause)
-        for error, s in suspicions
-        if s is not None
+        replace(s, what=f"{s.what}: that leaves {percent(error)} {figures}") for error, s in suspicions if s is not None
     ]
 
 
@@ -146,17 +158,28 @@ def _shares(products: NormalProducts, samples: Samples) -> Array:
 
 
 def _signs(described: Described, products: NormalProducts) -> Suspicion | None:
-    """Joints whose links' torque has the opposite sign; a unit is no matter of signs."""
+    """Joints whose links' torque has the opposite sign, or another size."""
     gains, names = products.values()[::5], described.robot.joint_names
     torque, tau = described.torque, described.samples.tau
     tells = np.abs(gains) * torque.std(axis=0) > MIN_SHARE_FOR_SIGN * tau.std(axis=0)
     wrong = [j for j in np.flatnonzero(tells) if gains[j] < 0]
     if not wrong:
-        return None
+        return _sizes(gains, np.flatnonzero(tells).tolist(), names)
     which = "all joints" if len(wrong) == tells.sum() else ", ".join(names[j] for j in wrong)
     turns = ",".join("-1" if j in wrong else "1" for j in range(len(gains)))
     remedy = f"turn the torques: {argument('gains', turns)}, then identify again"
     return Suspicion(f"the torques of {which} have the opposite sign", remedy)
+
+
+def _sizes(gains: Array, tells: list[int], names: Sequence[str]) -> Suspicion | None:
+    """Torques of another size; another unit of all is told by the fit's values."""
+    off = [j for j in tells if abs(np.log(gains[j])) > np.log(MAX_FACTOR_OF_MASSES)]
+    if not off or all(abs(np.log(gains[j])) > np.log(MAX_FACTOR_OF_GAINS) for j in tells):
+        return None
+    each = ", ".join(f"{gains[j]:.2g} times at {names[j]}" for j in off)
+    what = f"the torques are {each} those of the described masses (a torque gain, a gear ratio, or other masses)"
+    remedy = f"hold a known mass at the tool, compare, and correct {argument('gains')} or the masses"
+    return Suspicion(what, remedy, SPOILS, is_cause=False, about=GAIN)
 
 
 def _mount(measure: Measure, described: Described, products: NormalProducts) -> Suspicion | None:
@@ -187,4 +210,4 @@ def _load(described: Described, products: NormalProducts) -> Suspicion | None:
     about = f" of about {mass:.2g} kg" if mass > MIN_SPREADS_OF_MASS * spread else ""
     what = f"the robot carries a load{about} that is not described"
     remedy = "record without the load, or describe it; the fit is of the robot with its load"
-    return Suspicion(what, remedy, SPOILS, is_cause=False)
+    return Suspicion(what, remedy, SPOILS, is_cause=False, about=GRAVITY)

@@ -12,7 +12,7 @@ that a fit found may be made up for a fault: a hypothesis may take their place.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -89,12 +89,13 @@ class Tried:
 
 
 @on_one_thread
-def find_small_faults(design: Design, source: RowSource, measure: Measure) -> list[Suspicion]:
+def find_small_faults(design: Design, source: RowSource, measure: Measure, off: Sequence[int] = ()) -> list[Suspicion]:
     """Suspicions of a tilted base, of encoders whose zero is off, and of gains of single joints, the best first.
 
     Args:
         design: columns of the fit.
         measure: the direction of gravity by all rows, from one near it.
+        off: joints whose gravity is of another size than described.
     """
     robot = design.robot
     if robot.closure is not None or design.is_thermal or design.is_loaded:
@@ -105,7 +106,10 @@ def find_small_faults(design: Design, source: RowSource, measure: Measure) -> li
     tried = Tried(design, s)
     hypotheses = [_tilt(robot, s, measure)]
     for j in range(robot.n_joints):
-        hypotheses += [_zero(robot, s, j), _gain(robot, s, j)]
+        hypotheses.append(_zero(robot, s, j))
+        # Gains show relative to each other: where gravity tells which are wrong, the others are right.
+        if not off or list(off) == [j]:
+            hypotheses.append(_gain(robot, s, j))
     found = [(trial, own) for own in hypotheses if (trial := tried.best(own)) is not None]
     best = max((trial.gain for trial, _ in found), default=0.0)
     close = [(trial, own) for trial, own in found if trial.gain > MIN_SHARE_OF_EQUALS * best]

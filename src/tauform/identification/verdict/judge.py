@@ -15,7 +15,7 @@ from tauform.identification.fitted.model import FittedModel
 from tauform.identification.regression.excitation import misalignment, missing_motion
 from tauform.identification.regression.residuals import HELD_OUT, VALIDATION, Errors
 from tauform.identification.verdict.mass_matrices import N_POSTURES, indefinite_postures, negative_inertias
-from tauform.identification.verdict.scale import gravity_ratios, scales_off
+from tauform.identification.verdict.scale import gravity_ratios, joints_off, scales_off
 from tauform.identification.verdict.slides import WORDS, mass_ratios, unit_of_ratio
 from tauform.identification.verdict.systematic import (
     MAX_SLOW_CORRELATION,
@@ -47,8 +47,6 @@ MAX_SHARE_OF_BAD_JOINTS = 0.4
 MAX_NOVELTY_OF_REPEATS = 1.15
 # Parameters of links that no body has below zero, and weights in a sum that are rounding.
 POSITIVE, NEGLIGIBLE_WEIGHT = ("m", "Ixx", "Iyy", "Izz"), 1e-9
-# Ratio of identified and described gravity up to which a careless description explains it; real arms: 0.85 to 1.1.
-MAX_GRAVITY_RATIO = 1.3
 
 
 @dataclass(frozen=True, eq=False)
@@ -359,13 +357,14 @@ def _judge_slides(fit: FittedModel, reasons: list[str], following: list[str]) ->
 
 def _judge_gravity(fit: FittedModel, ratios: Array, reasons: list[str], following: list[str]) -> int:
     """A gain that is wrong by a factor scales gravity too, and leaves no error of its own."""
-    told = np.flatnonzero(np.isfinite(ratios))
-    if not (np.abs(np.log(ratios[told])) > np.log(MAX_GRAVITY_RATIO)).any():
+    # A hypothesis that was tried says more.
+    if not joints_off(ratios) or any(suspicion.about for suspicion in fit.suspicions):
         return 0
+    told = np.flatnonzero(np.isfinite(ratios))
     each = ", ".join(f"{ratios[j]:.2g} times at {fit.robot.joint_names[j]}" for j in told)
     reasons.append(
         f"identified gravity is {each} that of the described masses: a torque gain or gear ratio is wrong, the robot "
-        "carries a load, or the description has other masses"
+        "carries a load, a spring acts, or the description has other masses, and none explains the torques by itself"
     )
     following.append(
         f"hold a known mass at the tool, or weigh a link, and compare; then correct {argument('gains')}, describe the "
