@@ -117,6 +117,19 @@ def test_a_log_before_it_is_identified(project: Project, commanded: Json) -> Non
     assert set(seen.findings) < set(look.findings)
 
 
+def test_a_log_in_degrees_without_a_clock(project: Project, commanded: Json) -> None:
+    recorded = tf.read_recording(project.logs["run1.csv"], project.robot)
+    table = np.column_stack([np.degrees(recorded.q), recorded.tau])
+    np.savetxt(project.logs["run1.csv"], table, delimiter=",", header="q1,q2,tau1,tau2", comments="")
+    project.choices |= {"run1.csv:units": ["deg"], "run1.csv:rate": 100.0}
+    lines = project.lines.look(project.log_choice("run1.csv"))
+    read = pasted(lines)["recording"]
+    np.testing.assert_allclose(read.q, recorded.q, atol=1e-12)
+    np.testing.assert_allclose(read.t, recorded.t - recorded.t[0], atol=1e-9)
+    told, seen = commanded(lines.shell)[0]["recording"], tf.inspect_recording(project.robot, read)
+    np.testing.assert_allclose(told["delays"]["seconds"], seen.delays.seconds, rtol=1e-9)
+
+
 @pytest.mark.parametrize("changed", [False, pytest.param(True, marks=pytest.mark.nightly)])
 def test_a_fit_its_report_and_smaller_programs_of_its_robot(project: Project, commanded: Json, changed: bool) -> None:
     if changed:

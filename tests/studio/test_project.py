@@ -82,6 +82,35 @@ def ended(job: Job) -> Job:
     raise TimeoutError(job.title)
 
 
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("name,town\nanna,rome\nbert,oslo\n", "none of its columns (name, town) holds numbers; export time"),
+        ("t,q1,q2,tau1,tau2\n" + "0,0,0,0,0\n" * 3 + "\x01\n" * 9, "line 5 holds 1 value, the first line names 5"),
+        (None, "no such file; check the path"),
+    ],
+)
+def test_a_log_that_cannot_be_read_is_one_sentence_with_its_own_name(
+    tmp_path: Path, text: str | None, sentence: str
+) -> None:
+    """Whether it is looked at or identified; the folder that uploads lie in is no place that a user knows."""
+    project = Project(tmp_path / "session")
+    path = project.keep("run.csv", (text or "").encode())
+    if text is None:
+        path.unlink()
+    project.open_robot("two_link")
+    for look in (True, False):
+
+        def read(look: bool = look) -> object:
+            if look:
+                return look_at_log(project.robot, path, {}, lambda words: None)
+            return read_logs(project.robot, {path: {}}, lambda words: None)
+
+        with pytest.raises(RecordingError) as refused:
+            read()
+        assert project.said(refused.value).startswith(f"run.csv: {sentence}")
+
+
 def test_a_job_returns_and_refuses_in_words() -> None:
     job, failing = Job.start("Work", slow, 0.0), Job.start("Work", refusing)
     assert (ended(job).state, job.result, job.words) == ("done", "result", "half")
@@ -101,7 +130,8 @@ def test_a_job_is_cancelled_at_once() -> None:
 def page_lines() -> dict[str, Lines]:
     """The lines of every action of the pages, of names that a shell would part."""
     plain = RobotLines("a b.urdf", "tool0", Edits(gravity=(0.0, 0.0, -1.6)))
-    log, mapped = LogChoice("run 1.csv"), LogChoice("check.csv", {"t": "time", "q": ["a", "b"]})
+    chosen = {"columns": {"t": "time", "q": ["a", "b"]}, "units": "deg,mNm", "rate": 500.0}
+    log, mapped = LogChoice("run 1.csv"), LogChoice("check.csv", chosen)
     options = {"duration": 10.0, "max_seconds": 5.0, "velocity": 1.0, "acceleration": 2.0, "effort": 50.0, "floor": 0.1}
     found = {}
     edits = Edits(masses={"l1": 2.0}, tool=(0.0, 0.0, 0.1), payload=(1.5, (0.1, 0.0, 0.0)))

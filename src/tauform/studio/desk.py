@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ TOO_LARGE = (
     f"more than {LARGEST_UPLOAD // 2**20} MB were dropped; "
     "name large logs at the start instead: tauform studio ROBOT LOG"
 )
+OTHER_KIND = "not of a kind that is read here; the field names those that are"
 POLL = 0.2  # seconds between looks at running work
 # Readable on a dark and on a light page alike.
 INK, GRID = "#7d8794", "rgba(128, 136, 146, 0.25)"
@@ -68,7 +69,7 @@ class Desk:
         try:
             action()
         except TauformError as error:
-            complain(str(error))
+            complain(self.project.said(error))
             return False
         return True
 
@@ -174,13 +175,20 @@ def drop_zone(
         max_total_size=LARGEST_UPLOAD,
         on_begin_upload=begins,
         on_multi_upload=arrived,
-        # The browser refuses before it sends: the server would hold the file in memory.
-        on_rejected=lambda: complain(TOO_LARGE),
     ).classes(f"drop {name}")
+    # The browser refuses before it sends: the server would hold the file in memory.
+    reasons = "rejected => emit(rejected.map(one => [one.failedPropValidation, one.file.name]))"
+    zone.on("rejected", lambda event: _complain_of(event.args), js_handler=reasons)
     # What was dropped is listed where it is used. The browser empties the zone itself, of what has arrived: a word from
     # here would come late, and end what is dropped meanwhile.
     emptied = f"() => getElement({zone.id}).$refs.qRef.removeUploadedFiles()"
     return zone.on("uploaded", js_handler=emptied).on("failed", failed, args=[])
+
+
+def _complain_of(rejected: Sequence[tuple[str, str]]) -> None:
+    """Why the browser did not send files: their kind, else how much they are."""
+    wrong = [name for reason, name in rejected if reason == "accept"]
+    complain(f"{', '.join(wrong)}: {OTHER_KIND}" if wrong else TOO_LARGE)
 
 
 def complain(sentence: str) -> None:
@@ -189,10 +197,24 @@ def complain(sentence: str) -> None:
     ui.notify(sentence, type="negative", multi_line=True, close_button="OK", timeout=0, position="bottom-right")
 
 
+def facts_table(rows: Sequence[Mapping[str, Any]]) -> ui.table:
+    """A table of texts and numbers: the first column names its row, numbers stand right."""
+
+    def numeric(name: str) -> bool:
+        return all(str(row[name])[:1] in "-0123456789" for row in rows)
+
+    columns = [
+        {"name": name, "label": name, "field": name, "align": "right" if k and numeric(name) else "left"}
+        for k, name in enumerate(rows[0] if rows else ())
+    ]
+    return ui.table(rows=[dict(row) for row in rows], columns=columns).props("dense flat").classes("w-full")
+
+
 def figure(drawn: Plot, height: str = "22rem") -> ui.plotly:
     """A figure in the page's own colours, below its caption."""
     # Text of the page: Plotly's own titles do not wrap, and leave narrow windows.
-    ui.label(drawn.caption).classes("text-sm soft")
+    if drawn.caption:
+        ui.label(drawn.caption).classes("text-sm soft")
     shown = plotly_figure(drawn)
     axes = {"gridcolor": GRID, "zerolinecolor": GRID, "linecolor": GRID}
     shown.update_layout(

@@ -25,26 +25,30 @@ class Lines:
 
 @dataclass(frozen=True)
 class LogChoice:
-    """A log and the columns that were chosen for it; none where the guess was taken.
+    """A log and what was chosen for it; nothing where the guess was taken.
 
     Attributes:
         path: as the user knows it; uploads are known by name.
+        options: of `read_recording`: "columns", "units" and "rate".
     """
 
     path: str
-    columns: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def python(self) -> str:
         """The call that reads it."""
-        more = f", columns={dict(self.columns)!r}" if self.columns else ""
+        more = "".join(f", {name}={value!r}" for name, value in self.options.items())
         return f"tf.read_recording({self.path!r}, robot{more})"
 
     @property
     def flags(self) -> str:
-        """What the command line needs for the same columns."""
-        chosen = {key: [value] if isinstance(value, str) else value for key, value in self.columns.items()}
-        return "".join(f" --column {shlex.quote(key + '=' + ','.join(names))}" for key, names in chosen.items())
+        """What the command line needs for the same."""
+        columns = self.options.get("columns", {})
+        chosen = {key: [value] if isinstance(value, str) else value for key, value in columns.items()}
+        flags = "".join(f" --column {shlex.quote(key + '=' + ','.join(names))}" for key, names in chosen.items())
+        units, rate = self.options.get("units"), self.options.get("rate")
+        return flags + (f" --unit {units}" if units else "") + (f" --rate {rate:g}" if rate else "")
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -165,14 +166,15 @@ class Project:
 
     def log_choice(self, name: str) -> LogChoice:
         """A log as the lines name it."""
-        return LogChoice(self.given.get(name, name), self.log_options(name).get("columns", {}))
+        return LogChoice(self.given.get(name, name), self.log_options(name))
 
     def log_options(self, name: str) -> dict[str, Any]:
-        """What `read_recording` is given for a log: the columns that were chosen in place of the guess."""
+        """What `read_recording` is given for a log: what was chosen in place of the guess."""
         columns = {field: self.choices.get(f"{name}:{field}") for field in FIELDS}
-        # Columns that nobody chose stay with the reader's guess, which it checks.
-        found = {field: value for field, value in columns.items() if value}
-        return {"columns": found} if found else {}
+        chosen: dict[str, Any] = {"columns": {field: value for field, value in columns.items() if value}}
+        chosen |= {"units": ",".join(self.choices.get(f"{name}:units") or ()), "rate": self.choices.get(f"{name}:rate")}
+        # What nobody chose stays with the reader's guess, which it checks.
+        return {option: value for option, value in chosen.items() if value}
 
     def tell(self, what: str) -> None:
         """Tell every open page what changed."""
@@ -199,8 +201,21 @@ class Project:
         if job.state == "done":
             self.finish(job.result)
         else:
-            self.complaint = job.error
+            self.complaint = self.said(job.error)
         self.tell("work")
+
+    def said(self, error: object) -> str:
+        """The sentence of an error, files by the names that the user knows: uploads lie in a folder of the session."""
+        sentence = str(error)
+        for name, path in self.logs.items():
+            sentence = sentence.replace(str(path), self.given.get(name, name))
+        return sentence.replace(f"{self.folder}{os.sep}", "")
+
+    def drop_log(self, name: str) -> None:
+        """Take a log off the list; fits that were made of it stay."""
+        for held in (self.logs, self.given, self.looks):
+            held.pop(name, None)
+        self.tell("logs")
 
     @property
     def robot(self) -> Robot:

@@ -103,6 +103,12 @@ REFUSED: dict[str, tuple[str, Callable[[Path], Any], tuple[str, ...], str]] = {
     "a long line": ("a.csv", lambda p: edited(p, 42, "0.4,1,2,3,4,5"), (), "line 42 holds 6 values, the first"),
     "cut in its first sample": ("a.csv", lambda p: cut(table(p), 30), (), "holds no samples|names in the first line"),
     "a name too few": ("a.csv", lambda p: table(p, header="t,q1,q2,tau1"), (), "4 names in the first line but 5"),
+    "words": (
+        "a.csv",
+        lambda p: raw(p, b"name,town\nanna,rome\nbert,oslo\n"),
+        (),
+        r"none of its columns \(name, town\) holds numbers; export time",
+    ),
     "one name twice": ("a.csv", lambda p: table(p, header="t,q1,q1,tau1,tau2"), (), "two columns are named 'q1'"),
     "binary": ("a.csv", lambda p: raw(p, bytes(range(256)) * 20), (), "not text"),
     "UTF-16 without its mark": ("a.csv", lambda p: raw(p, "t,q1\n0,1\n".encode("utf-16-le")), (), "a.csv: "),

@@ -221,6 +221,13 @@ def test_a_planned_motion_does_not_collide(urdf: Path) -> None:
     assert found.condition < 100
 
 
+@pytest.mark.parametrize("floor", [2.0, 5.0])
+def test_a_floor_above_the_whole_arm_is_refused(urdf: Path, floor: float) -> None:
+    """An arm below the floor is not apart from it, however far below it is."""
+    with pytest.raises(tf.errors.IdentificationError, match=rf"floor={floor:g}: all links of .* are below it"):
+        tf.excite(tf.load(urdf), floor=floor, **LIMITS)  # type: ignore[arg-type]
+
+
 def test_a_planned_motion_stays_above_the_floor_and_does_not_collide(urdf: Path) -> None:
     robot, quick = tf.load(urdf), {**LIMITS, "harmonics": 2}
     careless = tf.excite(robot, collisions=False, **quick)  # type: ignore[arg-type]

@@ -41,6 +41,25 @@ def test_a_mesh_that_is_missing_is_named_and_the_robot_shown(browser: Any, addre
     assert torques(page).shape == (1,)
 
 
+def test_files_of_another_kind_are_named_and_unreadable_logs_leave_the_list(
+    browser: Any, address: str, tmp_path: Path
+) -> None:
+    words, log = tmp_path / "notes.txt", tmp_path / "words.csv"
+    words.write_text("hello")
+    log.write_text("name,town\nanna,rome\nbert,oslo\n")
+    page, complaints = open_studio(browser, address)
+    page.get_by_text("Open another robot").click()
+    drop_robot(page, words)
+    page.wait_for_selector("text=notes.txt: not of a kind that is read here")
+    page.get_by_role("tab", name="Identify").click()
+    drop_logs(page, [log])
+    page.get_by_role("button", name="Look at it").click()
+    page.wait_for_selector("text=words.csv: none of its columns (name, town) holds numbers")
+    page.get_by_role("button", name="remove this log").click()
+    page.get_by_role("button", name="Look at it").wait_for(state="detached")
+    assert complaints == []
+
+
 def test_two_tabs_show_and_change_one_project(browser: Any, address: str, tmp_path: Path) -> None:
     page, _ = open_studio(browser, address)
     second = page.context.new_page()

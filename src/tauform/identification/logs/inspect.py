@@ -11,7 +11,8 @@ import numpy as np
 
 from tauform.arrays import LARGEST, Array
 from tauform.description.robot import Robot
-from tauform.identification.logs.column_names import plain_name
+from tauform.errors import RecordingError
+from tauform.identification.logs.column_names import listed, plain_name
 from tauform.identification.logs.contents import SAMPLES, Contents, guess_contents
 from tauform.identification.logs.field_names import FIELD_NAMES, MATRIX_NAMES, TIME_NAMES
 from tauform.identification.logs.formats.log import Log
@@ -23,6 +24,10 @@ from tauform.identification.logs.joints import joint_columns
 ROWS_PER_CHUNK = 50_000
 # Columns of which the numbers are looked at; logs of whole machines have thousands.
 MOST_COLUMNS = 2000
+
+
+class NoNumbersError(RecordingError):
+    """No column of a log holds numbers."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -117,7 +122,7 @@ def look(path: Path, log: Log, n_joints: int | None = None, *, whole: bool = Tru
     # Matrices are opened to columns by the reader: "q:1".
     names = [name for name, width in log.widths.items() if width is None][:MOST_COLUMNS]
     with readable(path):
-        names, first = _readable_columns(log, names)
+        names, first = _readable_columns(path, log, names)
         statistics = [_Statistics() for _ in names]
         clocks = {name: Clock.empty() for name in names if plain_name(name) in TIME_NAMES}
         n_samples = 0
@@ -147,8 +152,12 @@ def look(path: Path, log: Log, n_joints: int | None = None, *, whole: bool = Tru
     return LogSummary(path.name, n_samples, columns, clock, joints, (*log.findings, *told), options, others)
 
 
-def _readable_columns(log: Log, names: list[str]) -> tuple[list[str], dict[str, Array]]:
-    """Columns of numbers of one length, and their first samples; of a table, those that hold text are left out."""
+def _readable_columns(path: Path, log: Log, names: list[str]) -> tuple[list[str], dict[str, Array]]:
+    """Columns of numbers of one length, and their first samples; of a table, those that hold text are left out.
+
+    Raises:
+        RecordingError: no column can be read.
+    """
     # Archives hold arrays of several lengths: samples are those of the most frequent, then the longest.
     counts = [log.lengths[name] for name in names if name in log.lengths]
     if counts:
@@ -159,16 +168,29 @@ def _readable_columns(log: Log, names: list[str]) -> tuple[list[str], dict[str, 
         return names, next(iter(log.chunks(names, SAMPLES)), {})
     # Readers raise errors of their own for text; only which column it is matters here.
     except Exception:  # some hold text: find out which
-        kept = [name for name in names if _is_numeric(log, name)]
-        return kept, next(iter(log.chunks(kept, SAMPLES)), {}) if kept else {}
+        faults = {name: _fault(log, name) for name in names}
+        kept = [name for name, fault in faults.items() if fault is None]
+        if not kept:
+            raise _unreadable(path, faults) from None
+        return kept, next(iter(log.chunks(kept, SAMPLES)), {})
 
 
-def _is_numeric(log: Log, name: str) -> bool:
+def _fault(log: Log, name: str) -> Exception | None:
+    """What keeps a column from being read."""
     try:
         next(iter(log.chunks([name], SAMPLES)), None)
-    except Exception:
-        return False
-    return True
+    except Exception as error:
+        return error
+    return None
+
+
+def _unreadable(path: Path, faults: Mapping[str, Exception | None]) -> Exception:
+    first = next(iter(faults.values()))
+    # A damaged line is the same fault for every column; words are one of each.
+    if isinstance(first, RecordingError) and len({str(fault) for fault in faults.values()}) == 1:
+        return first
+    sentence = f"{path.name}: none of its columns ({listed(list(faults))}) holds numbers"
+    return NoNumbersError(sentence, remedy="export time, positions and torques of the joints as columns of numbers")
 
 
 def _roles(log: Log, names: list[str], contents: Contents) -> dict[str, tuple[str, str, str]]:

@@ -17,7 +17,7 @@ from tauform.identification.logs.columns import Given, LogLayout, by_numbers, gu
 from tauform.identification.logs.field_files import layouts_of
 from tauform.identification.logs.formats.log import Log, Table
 from tauform.identification.logs.formats.open import open_log, readable
-from tauform.identification.logs.inspect import look_for
+from tauform.identification.logs.inspect import NoNumbersError, look_for
 from tauform.identification.logs.joints import Joints, remedy_for
 from tauform.identification.logs.rows import Ranges, Trigger
 from tauform.identification.logs.units import Scales, Units, scales
@@ -236,7 +236,9 @@ def suggested_options(path: Path, log: Log, n_joints: int, *, timed: bool = True
     """
     try:
         seen = look_for(path, log, n_joints, whole=False)
-    except RecordingError:  # columns of different lengths, or of text
+    except NoNumbersError:  # says more than which name is missing
+        raise
+    except RecordingError:  # columns of different lengths
         return {}
     held = sum(column.field == "q" for column in seen.columns)
     if "tau" not in seen.options.get("columns", {}) or held > n_joints:

@@ -13,9 +13,10 @@ from tauform.description.robot import Robot
 from tauform.errors import IdentificationError
 from tauform.identification.motion.bounds import Bounds
 from tauform.identification.motion.pairs import MIN_CLEARANCE, GuardedPairs, IndexPair, guarded_pairs, pair_name
-from tauform.identification.motion.solids import Solid, coal_module, solids_of
+from tauform.identification.motion.solids import FLOOR, Solid, coal_module, solids_of
 from tauform.messages import counted
 from tauform.rigidbody.kinematics import link_placements
+from tauform.wording import argument
 
 # While a motion is planned links keep so many times their distance, since it is seen at fewer states.
 PLANNED_CLEARANCE_FACTOR = 2.0
@@ -92,7 +93,8 @@ class Clearance:
             unguarded: names of links that may touch.
 
         Raises:
-            IdentificationError: the robot has no shapes, or one that cannot be read.
+            IdentificationError: the robot has no shapes, or one that cannot be read; or no link can stay above the
+                floor.
             MissingExtraError: coal is not installed.
         """
         if not robot.shapes:
@@ -107,7 +109,11 @@ class Clearance:
                 found[k, near.states] = near.distance
             return found
 
-        return cls(robot, solids, guarded_pairs(robot, solids, bounds, distances, between_links, unguarded))
+        guarded = guarded_pairs(robot, solids, bounds, distances, between_links, unguarded)
+        if floor is not None and not any(solids[pair[1]].name == FLOOR for pair in guarded.pairs):
+            sentence = f"{argument('floor', floor)}: all links of {robot.name} are below it in nearly every posture"
+            raise IdentificationError(sentence, argument="floor", value=floor, remedy="lower it")
+        return cls(robot, solids, guarded)
 
     @property
     def pairs(self) -> tuple[IndexPair, ...]:

@@ -14,8 +14,8 @@ from tauform.description.shapes import Box, Capsule, Cylinder, Hull, Mesh, Shape
 from tauform.errors import IdentificationError, MissingExtraError
 from tauform.wording import argument
 
-# Of the slab that stands for a floor [m].
-FLOOR_SIZE, FLOOR_DEPTH = 20.0, 1.0
+# Of the slab that stands for a floor [m]: so deep that no arm fits below it, where it would count as free.
+FLOOR_SIZE, FLOOR_DEPTH = 20.0, 20.0
 FLOOR = "the floor"
 # Corners further away than this [m] are those of a damaged file.
 LARGEST_PART = 1e6

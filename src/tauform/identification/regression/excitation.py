@@ -87,7 +87,7 @@ def straightened(robot: Robot) -> tuple[Robot, list[str]]:
     # As many parameters either way: nothing is gained, and the file's own angles stay.
     if Design.of(straight).base.n >= Design.of(robot).base.n:
         return robot, []
-    return straight, [f"{almost.place}: {almost.what}; fitted and judged on a copy with these angles made exact"]
+    return straight, [f"{almost.place}: {almost.what}; a copy with these angles made exact takes its place"]
 
 
 def misalignment(design: Design) -> Finding | None:

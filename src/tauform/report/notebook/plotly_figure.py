@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from tauform.escaping.markup import html_text
 from tauform.report.html.elements import rounded
 from tauform.report.html.plot import SYMBOLS, Panel, Plot, Series, drawn_line
@@ -98,5 +100,6 @@ def _trace(plot: Plot, series: Series, order: int) -> dict[str, Any]:
         return about | lying | words | {"type": "bar", "marker": marker}
     mode = "markers" if series.style == "points" else "lines+markers" if plot.points else "lines"
     line = drawn_line(series, order) | {"color": colour}
-    points = {"color": colour, "symbol": SYMBOLS[order % 8], "size": 4}
+    # A point alone has to be seen; many would cover each other.
+    points = {"color": colour, "symbol": SYMBOLS[order % 8], "size": 4 if np.size(series.y) > 1 else 9}
     return about | {"type": "scatter", "mode": mode, "line": line, "marker": points}

@@ -101,7 +101,8 @@ def velocity_spectrum_plot(seen: RecordingSummary) -> Plot:
     names, spectrum = short_names(seen.joint_names), seen.spectrum
     series = [Series(name, row, style="thin") for name, row in zip(names, spectrum.density, strict=True)]
     caption = f"Spectrum of the velocities; the motion ends at {spectrum.bandwidth:.3g} Hz"
-    label = "power density [(rad/s)²/Hz, (m/s)²/Hz]"
+    # Short: it stands upright beside figures that are low.
+    label = "power [(rad/s)², (m/s)² per Hz]"
     x = spectrum.frequencies
     return Plot(caption, [Panel("", series)], "frequency [Hz]", label, x=x, xlog=True, ylog=True)
 
@@ -164,8 +165,8 @@ def reduction_plot(found: Reduction) -> Plot:
     # Two points at the ends make the tolerance a line.
     limit = Series("tolerance", [100 * found.tolerance] * 2, x=operations, style="dashed", colour=7)
     caption = f"{found.robot.name}: error at {100 * found.confidence:g} % of the states over operations"
-    label = f"error [%] (exact: {found.exact.n_operations} operations)"
-    return Plot(caption, [Panel("", [*series, limit])], "multiplications and additions", label, ylog=True)
+    caption += f"; the exact program has {found.exact.n_operations}"
+    return Plot(caption, [Panel("", [*series, limit])], "multiplications and additions", "error [%]", ylog=True)
 
 
 def _over_time(caption: str, t: Array, names: Sequence[str], held: dict[str, Array]) -> Plot:

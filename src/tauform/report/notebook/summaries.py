@@ -27,6 +27,9 @@ from tauform.simulation.motion import Motion
 # Rows of a table that a notebook shows; the rest is counted.
 MOST_ROWS = 24
 Facts = dict[str, Any]  # what -> value
+# Of joints that turn and of joints that slide.
+_Q, _TAU = "[rad, m]", "[N m, N]"
+NO_YES = ("no", "yes")
 COLOURS = {"good": "#1b7a43", "warn": "#9a5b00", "bad": "#b3261e"}
 
 
@@ -88,7 +91,7 @@ def _recording(recording: Recording) -> str:
         (j + 1, q[:, j].min(), q[:, j].max(), tau[:, j].min(), tau[:, j].max(), float(np.sqrt((tau[:, j] ** 2).mean())))
         for j in range(recording.n_joints)
     ]
-    columns = ("joint", "lowest q", "highest q", "lowest torque", "highest torque", "RMS torque")
+    columns = ("joint", f"lowest q {_Q}", f"highest q {_Q}", f"lowest torque {_TAU}", f"highest {_TAU}", f"RMS {_TAU}")
     return _title(recording.name, known) + _table(columns, rows) + bullets(recording.findings)
 
 
@@ -107,7 +110,7 @@ def _fit(fit: Fit) -> str:
     known |= {f"torque error on {errors.source}": f"{100 * errors.total:.2g} %", "values": len(fit.values)}
     found = zip(fit.robot.joint_names, 100 * errors.joints, errors.rms, strict=True)
     body = _title(f"Fit of {fit.robot.name}, {fit.method}", known) + bullets(verdict.reasons or (verdict.praise,))
-    return body + _table(("joint", f"{errors.source} [%]", "absolute [N m, N]"), found) + bullets(verdict.next)
+    return body + _table(("joint", "torque error [%]", f"torque error {_TAU}"), found) + bullets(verdict.next)
 
 
 def _program(program: Program) -> str:
@@ -140,21 +143,23 @@ def _base(base: BaseParameters) -> str:
 
 
 def _reduction(found: Reduction) -> str:
-    known: Facts = {"route": found.route, "operations": found.program.n_operations, "exact": found.exact.n_operations}
-    known |= {f"error at {100 * found.confidence:g} %": f"{100 * found.error:.2g} %", "profile": found.profile.name}
+    known: Facts = {"operations": f"{found.program.n_operations} of {found.exact.n_operations}", "route": found.route}
+    known |= {f"error at {100 * found.confidence:g} % of the states": f"{100 * found.error:.2g} %"}
+    known |= {"tolerance": f"{100 * found.tolerance:.3g} %", "profile": found.profile.name}
     rows = [
-        (c.name, c.remark, c.program.n_operations, f"{100 * c.verification.error:.2g} %", c.verification.holds)
+        (c.name, c.remark, c.program.n_operations, f"{100 * c.verification.error:.2g} %", NO_YES[c.verification.holds])
         for c in found.candidates
     ]
-    columns = ("route", "what was left out", "operations", "error", "holds")
+    columns = ("route", "what was left out", "operations", "error", "within the tolerance")
     return _title(f"Reduction of {found.robot.name}", known) + _table(columns, rows)
 
 
 def _multirate(split: MultiRate) -> str:
     tasks = ("background", "synchronous", "coefficients", "velocity")
-    rows = [(task, p.n_multiplications, p.n_additions) for task, p in zip(tasks, split.programs, strict=True)]
+    made = zip(tasks, split.programs, strict=True)
+    rows = [(task, p.n_multiplications, p.n_additions, p.n_operations) for task, p in made]
     title = _title(f"{split.robot.name} split into two rates", {"friction in": split.task})
-    return title + _table(("task", "multiplications", "additions"), rows)
+    return title + _table(("task", "multiplications", "additions", "operations"), rows)
 
 
 def _motion(motion: Motion) -> str:
@@ -166,7 +171,7 @@ def _motion(motion: Motion) -> str:
         (name, last[..., j].min(), last[..., j].max(), _peak(motion.qd[..., j]), _peak(motion.tau[..., j]))
         for j, name in enumerate(motion.robot.joint_names)
     ]
-    columns = ("joint", "lowest q", "highest q", "largest speed", "largest torque")
+    columns = ("joint", f"lowest q {_Q}", f"highest q {_Q}", "largest speed [rad/s, m/s]", f"largest torque {_TAU}")
     return _title(f"Motion of {motion.robot.name}", known) + _table(columns, rows)
 
 

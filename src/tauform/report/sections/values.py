@@ -137,7 +137,7 @@ def links_section(fit: Fit) -> list[Section]:
     for link, was, now in zip(fit.robot.links, fit.robot.inertias, fit.rigid_robot.inertias, strict=True):
         # Principal moments do not depend on axes, so described and identified bodies compare.
         moments = [np.linalg.eigvalsh(body.tensor_about_com) for body in (was, now)]
-        rows.append((link.name, was.mass, now.mass, was.com, now.com, *moments))
+        rows.append((link.name, was.mass, now.mass, _place(was.com), _place(now.com), *moments))
     columns = (
         "link", "mass described [kg]", "identified [kg]", "centre of mass described [m]", "identified [m]",
         "principal moments described [kg m²]", "identified [kg m²]",
@@ -148,3 +148,8 @@ def links_section(fit: Fit) -> list[Section]:
     )
     body += table(columns, rows, caption="Links", tall=len(rows) > 12, data=True)
     return [Section("links", "Identified links", body)]
+
+
+def _place(com: Array) -> Array:
+    # To a micrometre: centres on an axis would show what rounding leaves of them.
+    return np.round(com, 6)

@@ -83,7 +83,7 @@ def _show(project: Project) -> None:
             # Without the target's compiler on this machine nothing was run, and nothing may be claimed.
             ui.label("The self-test passed." if "not run" not in found["said"] else "Written.").classes("heading good")
             ui.label(f"Code of {found['of']}").classes("text-sm")
-            ui.code(found["said"], language="text").classes("w-full text-xs")
+            ui.code(found["said"], language="text").classes("said w-full text-xs")
             name = f"{folder.name}.zip"
             ui.button(f"Download {name}", on_click=lambda: ui.download.content(zipped(folder), name)).props(
                 "no-caps icon=download"

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import numpy as np
 from nicegui import ui
 
 from tauform.report.html.plot import Panel, Plot, Series, short_names
-from tauform.studio.desk import Desk, figure
+from tauform.studio.desk import Desk, facts_table, figure
 from tauform.studio.project import Project
 from tauform.studio.results import FitLook, Playback
 from tauform.studio.scene import Player, RobotScene
+
+# Errors further apart are told apart on a logarithmic axis only.
+MOST_LINEAR_RATIO = 20.0
 
 
 def show_fits(desk: Desk) -> None:
@@ -80,7 +84,7 @@ def _table(fits: dict[str, FitLook]) -> None:
         }
         for name, fit in fits.items()
     ]
-    ui.table(rows=rows).props("dense flat").classes("w-full")
+    facts_table(rows)
 
 
 def comparison_plot(fits: dict[str, FitLook]) -> Plot:
@@ -89,7 +93,10 @@ def comparison_plot(fits: dict[str, FitLook]) -> Plot:
     # Unseen data alone: errors of the fit itself fall with every parameter that is added.
     bars = [Series(name, 100 * fit.unseen.joints, x=joints) for name, fit in fits.items()]
     caption = "Torque error on unseen data, by joint"
-    return Plot(caption, [Panel("", bars)], "joint", "RMS error / RMS torque [%]", ylog=True, bars=True)
+    errors = np.concatenate([fit.unseen.joints for fit in fits.values()])
+    # Bars that differ little would differ much on a logarithmic axis, which does not begin at zero.
+    apart = bool(errors.max() > MOST_LINEAR_RATIO * errors.min())
+    return Plot(caption, [Panel("", bars)], "joint", "RMS error / RMS torque [%]", ylog=apart, bars=True)
 
 
 def _play(project: Project, playback: Playback) -> None:

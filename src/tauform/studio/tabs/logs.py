@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from nicegui import events, ui
 
-from tauform.studio.desk import Desk, figure
+from tauform.studio.desk import Desk, facts_table, figure
 from tauform.studio.log_look import look_at_log
 from tauform.studio.results import FIELDS, LogLook
+
+WORDS = {"t": "time", "q": "positions", "qd": "velocities", "tau": "torques"}
+# Those that logs of arms come in; Python and the command line know all.
+UNITS = ("deg", "mm", "mNm", "ms", "us", "ns")
 
 
 def show_looks(looks: Mapping[str, LogLook]) -> None:
@@ -18,8 +23,9 @@ def show_looks(looks: Mapping[str, LogLook]) -> None:
         if look.plots:
             with ui.column().classes("card gap-1 w-full"):
                 ui.label(name).classes("heading")
-                for plot in look.plots.values():
-                    figure(plot, "19rem")
+                for what, plot in look.plots.items():
+                    # Signals are captioned by their recording, which the heading has said.
+                    figure(replace(plot, caption="") if what == "signals" else plot, "19rem")
 
 
 class LogCard:
@@ -33,6 +39,8 @@ class LogCard:
                 ui.label(name).classes("text-sm font-semibold grow").style("overflow-wrap: anywhere")
                 # By the log's name: the choice survives another log being dropped.
                 self.select = desk.kept(f"{name}:role", ui.select(list(roles), value=role).props("dense"))
+                remove = ui.button(icon="close", on_click=lambda: self.project.drop_log(name))
+                remove.props('flat dense round size=sm aria-label="remove this log"')
             ui.button("Look at it", on_click=self._look).props("flat dense no-caps icon=search")
             self.place = ui.column().classes("w-full gap-1")
         self.refresh()
@@ -69,7 +77,7 @@ class LogCard:
                 ui.label(sentence).classes("text-xs")
             with ui.expansion("columns, and what they are read as").classes("w-full text-sm"):
                 self._mapping(look)
-                ui.table(rows=[dict(row) for row in look.columns]).props("dense flat").classes("w-full")
+                facts_table([dict(row) for row in look.columns])
 
     def _mapping(self, look: LogLook) -> None:
         """Drop-downs with the guess; a change takes its place when the log is next read."""
@@ -79,10 +87,16 @@ class LogCard:
             guess = look.guess.get(field, [])
             # One column of time; the others have a column per joint.
             value: Any = guess if several else (guess[0] if guess else None)
-            choice = ui.select(names, label=field, multiple=several, value=value, clearable=True)
+            choice = ui.select(names, label=f"{WORDS[field]} ({field})", multiple=several, value=value, clearable=True)
             choice.props("dense" + " use-chips" * several).classes("w-full")
             # Bound as a default: the loop's variable would be the last field for all.
             choice.on_value_change(lambda event, field=field: self._choose(field, event))
+        units = ui.select(list(UNITS), label="units that are not SI", multiple=True).props("dense use-chips")
+        rate = ui.number("rate without a time column [Hz]", min=0.0).props("dense clearable")
+        for option, element in {"units": units, "rate": rate}.items():
+            element.classes("w-full").set_value(self.project.choices.get(f"{self.name}:{option}"))
+            element.on_value_change(lambda event, option=option: self._choose(option, event))
+        ui.label("Press Look at it again to see the log as it is read now.").classes("text-xs soft")
 
     def _choose(self, field: str, event: events.ValueChangeEventArguments[Any]) -> None:
         self.project.choices[f"{self.name}:{field}"] = event.value

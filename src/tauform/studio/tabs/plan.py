@@ -18,7 +18,7 @@ LIMITS = {
     "velocity": "speed limit [rad/s, m/s]",
     "acceleration": "acceleration limit [rad/s², m/s²]",
     "effort": "torque limit [N m, N]",
-    "floor": "stay above [m]",
+    "floor": "height to stay above [m]",
 }
 
 
@@ -33,7 +33,8 @@ def plan_tab(desk: Desk) -> None:
             fields["max_seconds"] = desk.kept("seconds", ui.number("time for the search [s]", value=10.0, min=1.0))
             # Empty is no zero: an empty field is left out of the call, and the robot's own limit holds.
             for name, label in LIMITS.items():
-                field = ui.number(label).props('clearable stack-label placeholder="of the robot"')
+                empty = "none" if name == "floor" else "of the robot"
+                field = ui.number(label).props(f'clearable stack-label placeholder="{empty}"')
                 fields[name] = desk.kept(f"plan {name}", field)
             for field in fields.values():
                 field.classes("w-full").props("dense")
@@ -83,7 +84,7 @@ def _show(desk: Desk, motion: PlannedMotion) -> None:
     times = planned.t[motion.rows]
     with ui.column().classes("card gap-1"):
         with ui.row().classes("items-center w-full"):
-            condition = "" if planned.condition is None else f", condition {planned.condition:.3g}"
+            condition = "" if planned.condition is None else f", condition number {planned.condition:.3g}"
             ui.label(f"{planned.duration:.1f} s{condition}").classes("heading grow")
             ui.button("Download CSV", on_click=lambda: desk.attempt(save)).props("flat dense no-caps icon=download")
         for finding in planned.findings:
@@ -95,7 +96,7 @@ def _show(desk: Desk, motion: PlannedMotion) -> None:
             scene.move(np.array(planned.q[motion.rows[frame]]))
             # None where collisions were not asked for, or the robot has no shapes.
             if len(motion.distances):
-                distance.set_text(f"links keep {1e3 * motion.distances[frame]:.0f} mm apart here")
+                distance.set_text(f"nearest links here: {1e3 * motion.distances[frame]:.0f} mm apart")
 
         Player(times.tolist(), show, "time of the motion")
         show(0)

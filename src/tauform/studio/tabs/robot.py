@@ -22,8 +22,8 @@ from tauform.studio.project import ROBOT_FILES
 from tauform.studio.scene import RobotScene
 from tauform.studio.tabs.changes import show_changes
 
-# Torques of that share of the largest are rounding, and shown as zero.
-MAX_ROUNDING_SHARE = 1e-12
+# Torques of that share of the largest are none to a reader, and inertias of that one are rounding.
+MAX_HIDDEN_SHARE, MAX_ROUNDING_SHARE = 1e-5, 1e-12
 # Joints whose mass matrix has room for its numbers.
 MOST_WRITTEN = 12
 TONES = {"unphysical": "bad", "doubtful": "warn", "note": "soft"}
@@ -80,14 +80,18 @@ class RobotTab:
             await self._open(str(found[0]))
         # Meshes alone belong to the robot that is open.
         elif kept and self.project.described is not None:
+            missing = self.project.notes
             await self._open(self.project.source)
+            if self.project.notes == missing:
+                names = ", ".join(path.name for path in kept)
+                complain(f"{names}: {self.project.robot.name} misses no mesh of this name")
 
     async def _open(self, source: str) -> None:
         try:
             # Meshes of a humanoid take seconds: in a thread, so that the page answers meanwhile.
             opened = await run.io_bound(self.project.read_robot, source, self.tip.value or None)
         except TauformError as error:
-            complain(str(error))
+            complain(self.project.said(error))
             return
         # None where the server ends meanwhile.
         if opened is not None:
@@ -159,14 +163,15 @@ class RobotTab:
         more = reference_temperature(robot)
         tau = inverse_dynamics(robot, q, qd, qdd, **more)
         gravity = gravity_torque(robot, q)
-        dust = MAX_ROUNDING_SHARE * max(float(np.abs(tau).max()), float(np.abs(gravity).max()))
+        largest = max(float(np.abs(tau).max()), float(np.abs(gravity).max()))
         types = {joint.name: joint.type for joint in robot.joints}
         for j, (name, held) in enumerate(zip(robot.joint_names, self.labels, strict=True)):
             kind = types[name]
             held["q"].set_text(f"{kind.display_factor * q[j]:.1f}°" if kind.is_angle else f"{1e3 * q[j]:.0f} mm")
+            held["tau"].set_text(f"{_shown(tau[j], largest)} {kind.effort_unit}")
             # The attribute keeps all digits, which the text rounds.
-            held["tau"].set_text(f"{_shown(tau[j], dust)} {kind.effort_unit}").props(f'data-value="{float(tau[j])!r}"')
-            held["gravity"].set_text(_shown(gravity[j], dust))
+            held["tau"].props(f'data-value="{float(tau[j])!r}"')
+            held["gravity"].set_text(_shown(gravity[j], largest))
         self.scene.move(q)
         self.matrix.set_content(_matrix(mass_matrix(robot, q), jacobian(robot, q)))
         self.desk.show_lines(self.project.lines.state(q.tolist(), qd.tolist(), qdd.tolist(), more))
@@ -205,8 +210,9 @@ def _figure(column: str) -> ui.label:
     )
 
 
-def _shown(value: float, dust: float) -> str:
-    return "0" if abs(value) <= dust else f"{value:.4g}"
+def _shown(value: float, largest: float) -> str:
+    hidden = abs(value) <= MAX_HIDDEN_SHARE * largest
+    return "0" if hidden else np.format_float_positional(value, precision=4, fractional=False, trim="-")
 
 
 def _matrix(M: Array, J: Array) -> str:

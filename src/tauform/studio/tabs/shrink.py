@@ -8,7 +8,7 @@ from nicegui import ui
 from tauform.report.html.plot import Panel, Plot, Series, short_names
 from tauform.report.notebook.plots import reduction_plot
 from tauform.studio import work
-from tauform.studio.desk import Desk, figure
+from tauform.studio.desk import Desk, facts_table, figure
 from tauform.studio.results import ShownReduction
 
 # Of the torque, in per cent: 0.01 to 20 on a logarithmic scale.
@@ -85,7 +85,7 @@ def _show(shown: ShownReduction) -> None:
             "program": name,
             "operations": program.n_operations,
             "error": f"{100 * error:.3g} %",
-            "ns per state, here": f"{nanoseconds:.1f}",
+            "ns per state here": f"{nanoseconds:.1f}",
         }
         for name, program, error, nanoseconds in (
             ("exact", found.exact, 0.0, shown.exact_time),
@@ -99,7 +99,7 @@ def _show(shown: ShownReduction) -> None:
             saved = 1 - found.program.n_operations / max(1, found.exact.n_operations)
             ui.label(f"{100 * saved:.0f} % fewer than the exact program").classes("font-medium")
         ui.label(found.remark or found.reason).classes("text-sm")
-        ui.table(rows=rows).props("dense flat").classes("w-full")
+        facts_table(rows)
     with ui.column().classes("card gap-1"):
         figure(reduction_plot(found))
         # The exact program has none, and bars of zero height say nothing.

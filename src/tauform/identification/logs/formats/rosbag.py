@@ -118,7 +118,12 @@ def _opened(path: Path) -> Iterator[Any]:
     except (RecordingError, MemoryError):
         raise
     except Exception as error:  # the library raises many classes, for storage, types and compression
-        raise RecordingError(f"{path.name}: cannot read the bag ({' '.join(str(error).split())[:150]})") from None
+        raise RecordingError(f"{path.name}: cannot read the bag ({_words(error, path)})") from None
+
+
+def _words(error: Exception, path: Path) -> str:
+    """The library's words, with the file by its name, as everywhere."""
+    return " ".join(str(error).replace(str(path), path.name).split())[:150]
 
 
 def _check_beginning(path: Path) -> None:

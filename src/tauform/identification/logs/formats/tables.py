@@ -18,6 +18,7 @@ from tauform.errors import MissingExtraError, RecordingError
 from tauform.identification.logs.formats.csv_head import BLANKS, Head, cells_of, encoding_of, read_head
 from tauform.identification.logs.formats.log import Log, Table, check_packing
 from tauform.identification.logs.formats.parquet_pages import unpacked_bytes
+from tauform.messages import counted
 
 # Characters; 40,000 columns of full precision are a million.
 LONGEST_LINE = 20_000_000
@@ -46,7 +47,10 @@ def open_csv(path: Path) -> Log:
     # Compared before anything is read: one column too many shifts all others silently.
     n_values = len(cells_of(first, separator))
     if n_values != len(names):
-        raise RecordingError(f"{path.name}: {len(names)} names in the first line but {n_values} columns")
+        raise RecordingError(
+            f"{path.name}: {len(names)} names in the first line but {n_values} columns",
+            remedy="write one name per column in the first line, then one line per sample",
+        )
     _refuse_two_of_a_name(names, path)
     place = {name: k for k, name in enumerate(names)}
     # European exports: a comma within numbers, and then a semicolon or tab between them.
@@ -112,7 +116,7 @@ class _Samples(Iterator[str]):
             count = _count(line.strip(BLANKS), self.head.separator)
             if count != len(self.head.names):
                 verb = "names" if self.head.has_names else "holds"
-                raise ValueError(f"holds {count} values, the first line {verb} {len(self.head.names)}")
+                raise ValueError(f"holds {counted(count, 'value')}, the first line {verb} {len(self.head.names)}")
             return line.replace(",", ".") if self.decimal_comma else line
         raise StopIteration
 
