@@ -251,7 +251,7 @@ def zero(own: Stand, rng: np.random.Generator) -> Seeded:
     j, off = int(rng.integers(1, max(2, own.true.n_joints - 1))), rng.uniform(0.1, 0.3) * rng.choice([-1, 1])
     shift = np.where(np.arange(own.true.n_joints) == j, off, 0.0)
     return Seeded(
-        own.described, own.true, rf"encoder of {own.true.joint_names[j]} seems off",
+        own.described, own.true, rf"encoder of {own.true.joint_names[j]} is off",
         log=lambda held, which: {k: x + shift if k == "q" else x for k, x in held.items()},
     )  # fmt: skip
 

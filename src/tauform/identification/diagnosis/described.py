@@ -112,7 +112,7 @@ class Described:
         for j in range(n):
             first = len(shared) + j * len(of_joints)
             A[:, j, first : first + len(of_joints)] = of_joints[:, :, j].T
-        return NormalProducts(A, self.samples.tau - known, self.samples.folds)
+        return NormalProducts.of(A, self.samples.tau - known, self.samples.folds)
 
 
 @on_one_thread
@@ -153,13 +153,13 @@ def compare_with_description(robot: Robot, samples: Samples, measure: Measure) -
 
 def _shares(products: NormalProducts, samples: Samples) -> Array:
     """(n,) squares that are left over those of the torques, on held-out stretches."""
-    left = products.held_out() * products.whole.sum(axis=0)
+    left = products.held_out * products.whole.sum(axis=0)
     return left / np.maximum((samples.tau**2).sum(axis=0), 1e-300)
 
 
 def _signs(described: Described, products: NormalProducts) -> Suspicion | None:
     """Joints whose links' torque has the opposite sign, or another size."""
-    gains, names = products.values()[::5], described.robot.joint_names
+    gains, names = products.values[::5], described.robot.joint_names
     torque, tau = described.torque, described.samples.tau
     tells = np.abs(gains) * torque.std(axis=0) > MIN_SHARE_FOR_SIGN * tau.std(axis=0)
     wrong = [j for j in np.flatnonzero(tells) if gains[j] < 0]
@@ -184,7 +184,7 @@ def _sizes(gains: Array, tells: list[int], names: Sequence[str]) -> Suspicion | 
 
 def _mount(measure: Measure, described: Described, products: NormalProducts) -> Suspicion | None:
     """Gravity that points elsewhere than the description says."""
-    gamma, g = products.values()[:3], np.asarray(described.robot.gravity)
+    gamma, g = products.values[:3], np.asarray(described.robot.gravity)
     sizes = np.linalg.norm(gamma), max(float(np.linalg.norm(g)), 1e-300)
     angle = float(np.arccos(np.clip(gamma @ g / (sizes[0] * sizes[1]), -1, 1)))
     if angle < MIN_GRAVITY_ANGLE or not 1 / MAX_GRAVITY_FACTOR < sizes[0] / sizes[1] < MAX_GRAVITY_FACTOR:
@@ -201,8 +201,7 @@ def _mount(measure: Measure, described: Described, products: NormalProducts) -> 
 
 def _load(described: Described, products: NormalProducts) -> Suspicion | None:
     """A body at the last link; the fit is right, of the robot with its load."""
-    folds = range(len(products.whole))
-    masses = np.array([products.values([k for k in folds if k != left_out])[0] for left_out in folds])
+    masses = products.left_out[:, 0]
     mass, spread = float(masses.mean()), float(masses.std())
     if mass < -MIN_SPREADS_OF_MASS * spread:
         return None

@@ -109,9 +109,9 @@ def settled_direction(start: Direction, plain: Callable[[Robot], Design], robot:
     for _ in range(MOST_TURNS):
         design = plain(robot.with_gravity(found.gravity))
         A = design.columns(s.q, s.qd, s.qdd)
-        values = NormalProducts(A, s.tau, s.folds).values()
+        values = NormalProducts.of(A, s.tau, s.folds).values
         G = turning_columns(links_of(design, values), found.gravity, s.q)
-        turns = NormalProducts(np.concatenate([A, G], axis=-1), s.tau, s.folds).values()[-2:]
+        turns = NormalProducts.of(np.concatenate([A, G], axis=-1), s.tau, s.folds).values[-2:]
         found = found.turned(turns)
         if np.abs(turns).max() < SMALLEST_TURN:
             break

@@ -67,7 +67,7 @@ class Explained:
     def held_out(self, design: Design | None = None) -> Array:
         """(n,) the same on stretches of time that the values do not come from, for this or another design."""
         own, s = design or self.design, self.samples
-        return NormalProducts(own.columns(s.q, s.qd, s.qdd), s.tau, s.folds).held_out()
+        return NormalProducts.of(own.columns(s.q, s.qd, s.qdd), s.tau, s.folds).held_out
 
     def _products(self, motion: Order, signs: Order) -> tuple[Array, Array]:
         """(n, p, p) of a joint's columns with each other, (n, p, n) with the torque of every joint."""

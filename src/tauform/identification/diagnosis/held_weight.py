@@ -102,7 +102,7 @@ def _hypotheses(
     for k in range(robot.n_bodies):
         products = described.under(Y[robot.layout.link(k)], nothing, torque)
         # A load weighs something; less than described is a lighter link.
-        is_load = k == robot.n_bodies - 1 and products.values()[0] > 0
+        is_load = k == robot.n_bodies - 1 and products.values[0] > 0
         what = "the robot carries a load" if is_load else f"the link of {names[k]} has another mass than described"
         tried["link", what] = products
     return tried
@@ -110,7 +110,7 @@ def _hypotheses(
 
 def _shares(products: NormalProducts, samples: Samples) -> Array:
     """(n,) squares that are left over those of the torques, on held-out stretches."""
-    left = products.held_out() * products.whole.sum(axis=0)
+    left = products.held_out * products.whole.sum(axis=0)
     return np.maximum(left / np.maximum((samples.tau**2).sum(axis=0), 1e-300), 1e-300)
 
 

@@ -36,8 +36,9 @@ def find_other_loads(robot: Robot, design: Design, source: RowSource) -> list[Su
         return []
     s = sampled(source, N_STATES)
     A, L = design.columns(s.q, s.qd, s.qdd), _load(robot, s)
-    before = NormalProducts(A, s.tau, s.folds).held_out()
-    trials = [(Trial.of(A, L * (s.recording == k)[:, None, None], s, before), k) for k in several]
+    plain = NormalProducts.of(A, s.tau, s.folds)
+    loaded = ((plain.beside(A, L * (s.recording == k)[:, None, None], s.tau, s.folds), k) for k in several)
+    trials = [(Trial.of(products, L.shape[-1], plain.held_out), k) for products, k in loaded]
     trial, k = max(trials, key=lambda each: each[0].gain)
     if trial.explained < MIN_SHARE_OF_LOAD:
         return []
@@ -62,14 +63,13 @@ def find_load_of(robot: Robot, design: Design, values: Array, source: RowSource,
         return []
     s = sampled(source, N_STATES)
     left = s.tau - design.columns(s.q, s.qd, s.qdd) @ values
-    products = NormalProducts(_load(robot, s), left, s.folds)
-    share = float(np.exp(np.log(np.maximum(products.held_out(), 1e-300)).mean()))
+    products = NormalProducts.of(_load(robot, s), left, s.folds)
+    share = float(np.exp(np.log(np.maximum(products.held_out, 1e-300)).mean()))
     # A load explains something of any other arm: it has to explain all that is new.
     if share > max(MAX_SHARE_LEFT, expected) or share > 1 - MIN_SHARE_OF_LOAD:
         return []
-    folds = range(len(products.whole))
-    masses = np.array([products.values([k for k in folds if k != out])[0] for out in folds])
-    mass, spread = float(products.values()[0]), float(np.sqrt((len(masses) - 1) * masses.var()))
+    masses = products.left_out[:, 0]
+    mass, spread = float(products.values[0]), float(np.sqrt((len(masses) - 1) * masses.var()))
     if abs(mass) < MIN_SPREADS_OF_MASS * spread:
         return []
     carries = f"carries a load of about {abs(mass):.2g} kg" if mass > 0 else f"lacks about {abs(mass):.2g} kg"

@@ -13,14 +13,13 @@ that a fit found may be made up for a fault: a hypothesis may take their place.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from tauform.arrays import Array
 from tauform.closedform.threads import on_one_thread
-from tauform.description.robot import Robot
-from tauform.identification.diagnosis.direction import Direction, Measure, links_of, turning_columns
+from tauform.identification.diagnosis.direction import Direction, Measure, across
 from tauform.identification.diagnosis.regression import NormalProducts
 from tauform.identification.diagnosis.samples import Samples, sampled
 from tauform.identification.diagnosis.suspicion import GAIN, SPOILS, Suspicion
@@ -28,7 +27,6 @@ from tauform.identification.diagnosis.trial import SPREADS_OF_95, Trial
 from tauform.identification.regression.design import Design
 from tauform.identification.regression.rows import RowSource
 from tauform.messages import with_interval
-from tauform.rigidbody.inverse_dynamics import inverse_dynamics
 from tauform.wording import argument
 
 # States that decide: small faults hide in few.
@@ -52,12 +50,12 @@ class Hypothesis:
     """A fault.
 
     Attributes:
-        columns: (N, n, k) of its values, for the links that are identified beside it.
+        columns: (N, n, k, L) of its values, for a value of one of each of the links' L base parameters.
         told: the suspicion that names it.
         sizes: between which it is named.
     """
 
-    columns: Callable[[Robot], Array]
+    columns: Callable[[], Array]
     told: Callable[[Trial], Suspicion]
     sizes: tuple[float, float] = (LEAST, LARGEST)
 
@@ -66,26 +64,25 @@ class Tried:
     """Hypotheses tried beside the columns of a fit, and beside its base parameters alone."""
 
     def __init__(self, design: Design, samples: Samples) -> None:
-        self.samples = samples
-        further = design.with_terms(()) if design.terms else None
-        self.designs = [design] if further is None else [design, further]
-        s = samples
-        self.A = [own.columns(s.q, s.qd, s.qdd) for own in self.designs]
-        self.before = NormalProducts(self.A[0], s.tau, s.folds).held_out()
+        s, self.samples = samples, samples
+        self.links = design.links
+        self.A = design.columns(s.q, s.qd, s.qdd)
+        whole = NormalProducts.of(self.A, s.tau, s.folds)
+        self.before = whole.held_out
+        self.plain = [whole, whole.first(design.base.n)] if design.terms else [whole]
 
     def best(self, hypothesis: Hypothesis) -> Trial | None:
         """The better of both; None where it explains nothing, or nothing that is known."""
-        trials = [self._of(k, hypothesis) for k in range(len(self.A))]
+        columns = hypothesis.columns()
+        trials = [self._of(plain, columns) for plain in self.plain]
         best = max(trials, key=lambda trial: trial.gain)
         return best if best.is_known(MIN_LOG_GAIN, *hypothesis.sizes, MIN_SPREADS) else None
 
-    def _of(self, k: int, hypothesis: Hypothesis) -> Trial:
-        A, design, s = self.A[k], self.designs[k], self.samples
-        own = NormalProducts(A, s.tau, s.folds).values()
+    def _of(self, plain: NormalProducts, columns: Array) -> Trial:
+        s, tried, A = self.samples, plain, self.A[..., : plain.sides.shape[-1]]
         for _ in range(N_PASSES):
-            trial = Trial.of(A, hypothesis.columns(links_of(design, own)), s, self.before)
-            own = trial.own
-        return trial
+            tried = plain.beside(A, columns @ tried.values[self.links], s.tau, s.folds)
+        return Trial.of(tried, columns.shape[-2], self.before)
 
 
 @on_one_thread
@@ -104,19 +101,20 @@ def find_small_faults(design: Design, source: RowSource, measure: Measure, off: 
     if len(s.tau) < design.n_columns:
         return []
     tried = Tried(design, s)
-    hypotheses = [_tilt(robot, s, measure)]
+    hypotheses = [_tilt(design, s, measure)]
     for j in range(robot.n_joints):
-        hypotheses.append(_zero(robot, s, j))
+        hypotheses.append(_zero(design, s, j))
         # Gains show relative to each other: where gravity tells which are wrong, the others are right.
         if not off or list(off) == [j]:
-            hypotheses.append(_gain(robot, s, j))
+            hypotheses.append(_gain(design, tried, j))
     found = [(trial, own) for own in hypotheses if (trial := tried.best(own)) is not None]
     best = max((trial.gain for trial, _ in found), default=0.0)
     close = [(trial, own) for trial, own in found if trial.gain > MIN_SHARE_OF_EQUALS * best]
     return [own.told(trial) for trial, own in sorted(close, key=lambda each: -each[0].gain)]
 
 
-def _tilt(robot: Robot, s: Samples, measure: Measure) -> Hypothesis:
+def _tilt(design: Design, s: Samples, measure: Measure) -> Hypothesis:
+    robot = design.robot
     g, names = np.asarray(robot.gravity), robot.joint_names
 
     def told(trial: Trial) -> Suspicion:
@@ -129,16 +127,22 @@ def _tilt(robot: Robot, s: Samples, measure: Measure) -> Hypothesis:
         remedy = f"level the base, or load the robot with {argument('gravity', [x, y, z])}, then identify again"
         return Suspicion(what, remedy, SPOILS, is_cause=False)
 
-    return Hypothesis(lambda own: turning_columns(own, g, s.q), told)
+    def columns() -> Array:
+        still, size = 0 * s.q, np.linalg.norm(g)
+        turned = [replace(design, robot=robot.with_gravity(size * e)) for e in across(g)]
+        return np.stack([own.link_columns(s.q, still, still) for own in turned], axis=-2)
+
+    return Hypothesis(columns, told)
 
 
-def _zero(robot: Robot, s: Samples, j: int) -> Hypothesis:
+def _zero(design: Design, s: Samples, j: int) -> Hypothesis:
+    robot = design.robot
     name, step = robot.joint_names[j], STEP * np.eye(robot.n_joints)[j]
     unit = "rad" if robot.joints[j].type.is_angle else "m"
 
-    def columns(own: Robot) -> Array:
-        up, down = (inverse_dynamics(own, s.q + x, s.qd, s.qdd, drives=False) for x in (step, -step))
-        return np.asarray((up - down) / (2 * STEP))[..., None]
+    def columns() -> Array:
+        up, down = (design.link_columns(s.q + x, s.qd, s.qdd) for x in (step, -step))
+        return np.asarray((up - down) / (2 * STEP))[..., None, :]
 
     def told(trial: Trial) -> Suspicion:
         # tau(q - off) = tau - (d tau / d q) off
@@ -153,13 +157,14 @@ def _zero(robot: Robot, s: Samples, j: int) -> Hypothesis:
     return Hypothesis(columns, told)
 
 
-def _gain(robot: Robot, s: Samples, j: int) -> Hypothesis:
+def _gain(design: Design, tried: Tried, j: int) -> Hypothesis:
+    robot = design.robot
     name = robot.joint_names[j]
 
-    def columns(own: Robot) -> Array:
+    def columns() -> Array:
         # Friction and rotors are the joint's own, and as free under any gain.
-        torque = np.zeros((*s.tau.shape, 1))
-        torque[:, j, 0] = inverse_dynamics(own, s.q, s.qd, s.qdd, drives=False)[:, j]
+        torque = np.zeros((*tried.A.shape[:2], 1, len(tried.links)))
+        torque[:, j, 0] = tried.A[:, j, tried.links]
         return torque
 
     def told(trial: Trial) -> Suspicion:

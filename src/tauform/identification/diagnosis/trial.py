@@ -8,7 +8,6 @@ import numpy as np
 
 from tauform.arrays import Array
 from tauform.identification.diagnosis.regression import NormalProducts
-from tauform.identification.diagnosis.samples import Samples
 
 # Student's 97.5 % quantile for the spread of six stretches of time that are left out in turn.
 SPREADS_OF_95 = 2.57
@@ -22,7 +21,6 @@ class Trial:
         gain: fall of the logarithms of held-out squares, summed over the joints.
         joint, share: where they explain most, and the share of its held-out squares.
         explained: share of all held-out squares, joints weighted alike.
-        own: values of the fit's columns beside them.
         values, spreads: of the further columns; from all stretches, and over stretches that are left out in turn.
     """
 
@@ -30,23 +28,21 @@ class Trial:
     joint: int
     share: float
     explained: float
-    own: Array
     values: Array
     spreads: Array
 
     @classmethod
-    def of(cls, A: Array, further: Array, samples: Samples, before: Array) -> Trial:
-        """Columns (N, n, p) of the fit and further ones (N, n, k); `before`: shares that are left without these."""
-        products = NormalProducts(np.concatenate([A, further], axis=-1), samples.tau, samples.folds)
-        ratio = np.maximum(products.held_out(), 1e-300) / np.maximum(before, 1e-300)
-        folds, first = range(len(products.whole)), A.shape[-1]
-        each = np.array([products.values([k for k in folds if k != out])[first:] for out in folds])
+    def of(cls, products: NormalProducts, n_further: int, before: Array) -> Trial:
+        """Of products, with so many further columns at the end; `before`: shares that are left without these."""
+        ratio = np.maximum(products.held_out, 1e-300) / np.maximum(before, 1e-300)
+        first = products.sides.shape[-1] - n_further
+        each = products.left_out[:, first:]
         # Jackknife over stretches of time: residuals of neighbours are alike.
         spreads = np.sqrt((len(each) - 1) * each.var(axis=0))
         joint = int(np.argmin(ratio))
         return cls(
             -float(np.log(ratio).sum()), joint, 1 - float(ratio[joint]), 1 - float(np.exp(np.log(ratio).mean())),
-            products.values()[:first], products.values()[first:], spreads,
+            products.values[first:], spreads,
         )  # fmt: skip
 
     def is_known(self, least_gain: float, least: float, largest: float, spreads: float) -> bool:

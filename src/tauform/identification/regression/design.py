@@ -141,7 +141,7 @@ class Design:
         out = np.empty((*q.shape, self.n_columns))
         kernel = self._kernel if max(len(q), total) >= KERNEL_STATES else None
         # Links come compiled; drive terms are evaluated by their shapes, a few per joint.
-        of_links = [k for k, own in enumerate(self.base.parameters) if own.is_link]
+        of_links = self.links
         # The links' columns come first as a rule: a block is written several times as fast as a choice.
         first = of_links == list(range(len(of_links)))
         block: slice | list[int] = slice(len(of_links)) if first else of_links
@@ -150,7 +150,7 @@ class Design:
         elif kernel is not None:
             out[:, :, block] = kernel(q, qd, qdd)
         else:
-            out[:, :, block] = regressor(self.robot, q, qd, qdd)[:, :, [self.base.pivots[k] for k in of_links]]
+            out[:, :, block] = self.link_columns(q, qd, qdd)
         others = [k for k in range(self.n_columns) if k not in of_links]
         out[:, :, slice(len(of_links), None) if first else others] = 0.0
         for column, joint, torque in self._drives.torques(q, qd, qdd, temperature):
@@ -158,6 +158,15 @@ class Design:
         for column, own in self._own_columns:
             out[:, :, column] = own.torque(q, qd, qdd)
         return out
+
+    @property
+    def links(self) -> list[int]:
+        """Numbers of the columns that are base parameters of links."""
+        return [k for k, own in enumerate(self.base.parameters) if own.is_link]
+
+    def link_columns(self, q: Array, qd: Array, qdd: Array) -> Array:
+        """(N, n, L) columns of the links alone."""
+        return regressor(self.robot, q, qd, qdd)[:, :, [self.base.pivots[k] for k in self.links]]
 
     def drive_torques(
         self, q: Array, qd: Array, qdd: Array, temperature: Array | None = None
