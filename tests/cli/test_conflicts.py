@@ -73,7 +73,7 @@ CONFLICTS: dict[str, tuple[list[str], str]] = {
     "simulate: integrator": (["simulate", "two_link", "-o", "a.csv", "--integrator", "euler"], "--integrator"),
     "excite": (["excite", "two_link", "-o", "a.csv", "--plot", "a.txt"], "a.txt"),
     "fleet: output": (["fleet", "two_link", ".", "-o", "log.csv"], "log.csv"),
-    "fleet: checkpoint": (["fleet", "two_link", ".", "--checkpoint", "absent"], "absent"),
+    "fleet: checkpoint": (["fleet", "two_link", ".", "--checkpoint", "log.csv"], "log.csv"),
     "excite: kind": (["excite", "two_link", "-o", "a.csv", "--kind", "cubic"], "--kind"),
 }  # fmt: skip
 # What takes time; none of it may be called.

@@ -16,6 +16,7 @@ from tauform.cli import main
 from tauform.errors import IdentificationError, RecordingError
 from tauform.fleet.evidence.trends import Trend
 from tauform.fleet.sources.dataset import Dataset
+from tauform.fleet.sources.reading import LogFile, Reading
 from tauform.report.unit_pages import trend_plot
 
 HEALTHY = [f"A{k:02d}" for k in range(10)]
@@ -110,10 +111,36 @@ def test_a_checkpoint_saves_reading_again(folder: Path, tmp_path: Path, monkeypa
     for name, unit in first.units.items():
         np.testing.assert_array_equal(again.units[name].values, unit.values)
     # a damaged checkpoint is made again, never believed
-    for path in tmp_path.glob("*.npz"):
+    for path in tmp_path.glob("*.evidence"):
         path.write_bytes(path.read_bytes()[:200])
     with pytest.raises(AssertionError):
         tf.identify_fleet(robot, folder, workers=0, checkpoint=tmp_path)
+
+
+def test_units_and_logs_that_come_have_no_other_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    robot, root, read = tf.load("two_link"), tmp_path / "logs", set[str]()
+    for k in range(3):
+        write(root / f"B{k}" / "1.csv", samples(arm(k), k))
+    options: dict[str, Any] = {"workers": 0, "sample": 2, "checkpoint": tmp_path / "kept"}
+    first = tf.identify_fleet(robot, root, **options)
+    # By their names alone other units would choose the model now.
+    write(root / "A" / "1.csv", samples(arm(3), 3))
+    write(root / "B1" / "2.csv", samples(arm(1), 4, start=500.0))
+    real = Reading.read
+
+    def counted(self: Reading, robot: tf.Robot, unit: str, file: LogFile) -> tf.Recording:
+        read.add(file.name)
+        return real(self, robot, unit, file)
+
+    monkeypatch.setattr(Reading, "read", counted)
+    again = tf.identify_fleet(robot, root, **options)
+    # The model's own logs, and the new ones.
+    assert read == {"B0/1.csv", "B2/1.csv", "A/1.csv", "B1/2.csv"}
+    assert again.n_windows == {"A": 1, "B0": 1, "B1": 2, "B2": 1}
+    np.testing.assert_array_equal(again.pooled.values, first.pooled.values)
+    # Where one of the model's logs is gone, a model is chosen anew.
+    (root / "B0" / "1.csv").unlink()
+    assert tf.identify_fleet(robot, root, **options).n_windows == {"A": 1, "B1": 2, "B2": 1}
 
 
 @pytest.mark.nightly
@@ -178,8 +205,9 @@ def test_bad_input_is_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(RecordingError, match="none of the logs"):
         tf.identify_fleet(robot, tmp_path, workers=0)
     write(tmp_path / "B" / "run.csv", samples(arm(1), 1))
-    with pytest.raises(IdentificationError, match="no such folder for checkpoints"):
-        tf.identify_fleet(robot, tmp_path, workers=0, checkpoint=tmp_path / "absent")
+    for place in ("A.csv", "A.csv/kept"):
+        with pytest.raises(IdentificationError, match="a file has this name"):
+            tf.identify_fleet(robot, tmp_path, workers=0, checkpoint=tmp_path / place)
     (tmp_path / "fleet.toml").write_text("[read]\nrates = 3\n")
     with pytest.raises(tf.errors.TauformError, match="rates"):
         tf.identify_fleet(robot, tmp_path, workers=0)

@@ -205,6 +205,7 @@ def test_a_full_disk_and_a_truncated_parquet_are_named_and_the_rest_is_done(
     with full_disk():
         found = identified(root, workers=0, checkpoint=kept)
     assert [(unit, file) for unit, file, _ in found.excluded] == [("A0", "A0/2.parquet")]
+    assert found.excluded[0][2].startswith("2.parquet: cut off before its end; copy it again")
     assert_same(found, undisturbed)
     assert len(found.troubles) == 1
     assert "checkpoints end with unit A0" in found.troubles[0]

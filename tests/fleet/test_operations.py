@@ -64,14 +64,21 @@ def test_metrics_and_records_say_what_was_done(folder: Path, tmp_path: Path, cap
 
 
 def test_a_folder_that_grows_is_identified_again(tmp_path: Path) -> None:
-    root, kept = tmp_path / "logs", tmp_path / "kept"
-    kept.mkdir()
+    pytest.importorskip("pyarrow")
+    root = tmp_path / "logs"
+    # Made where it does not exist; and neither it nor the tables are logs of the next look.
+    kept = root / "run" / "kept"
     write(root / "A" / "1.csv", samples(arm(1), 1))
     found = tf.watch_fleet(tf.load("two_link"), root, kept, every=0.0, workers=0, sample=1)
-    assert next(found).n_windows == {"A": 1}
+    first = next(found)
+    assert first.n_windows == {"A": 1}
+    assert list(kept.iterdir())
+    first.save(root / "run" / "out")
     write(root / "A" / "2.csv", samples(arm(1), 2, start=500.0))
     write(root / "B" / "1.csv", samples(arm(2), 3))
-    assert next(found).n_windows == {"A": 2, "B": 1}
+    second = next(found)
+    assert second.n_windows == {"A": 2, "B": 1}
+    assert not second.excluded
     with pytest.raises(IdentificationError, match="every"):
         next(tf.watch_fleet(tf.load("two_link"), root, kept, every=-1.0))
 

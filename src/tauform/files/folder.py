@@ -68,6 +68,22 @@ def write_texts(folder: Path, texts: Mapping[str, str]) -> None:
         write_text(path, text, GenerationError)
 
 
+def made_folder(folder: str | os.PathLike[str], refusal: type[TauformError]) -> Path:
+    """A folder for files that are written one by one, made where there is none.
+
+    Args:
+        refusal: what to raise where the disk refuses, or where a file has its name.
+    """
+    path = Path(folder)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise refusal(f"{folder}: a file has this name, or that of a folder above it; choose another one") from None
+    except OSError as error:
+        raise refusal(f"{folder}: cannot be made ({error.strerror}); choose another place") from None
+    return path
+
+
 def drop_folder(folder: Path) -> None:
     """Take away a part of a folder that is being filled, where it turned out not to be fit for use."""
     shutil.rmtree(folder, ignore_errors=True)

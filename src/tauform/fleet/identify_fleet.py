@@ -12,6 +12,7 @@ import numpy as np
 
 from tauform.description.robot import Robot
 from tauform.errors import IdentificationError, RecordingError
+from tauform.files.folder import made_folder
 from tauform.fleet.comparison.compare import compare_units
 from tauform.fleet.evidence.condense import MAX_RATE_DIFFERENCE
 from tauform.fleet.evidence.condensed import Plan, UnitLogs
@@ -20,8 +21,9 @@ from tauform.fleet.evidence.summary import UnitSummary, condensed, imported, sum
 from tauform.fleet.evidence.thermal import thermal_of
 from tauform.fleet.evidence.trends import changes_of, usual_trends
 from tauform.fleet.fleet_fit import FleetFit
-from tauform.fleet.pooled import pooled_fit, sampled
+from tauform.fleet.pooled import pooled_fit
 from tauform.fleet.progress import Progress
+from tauform.fleet.sample import place_of, sampled
 from tauform.fleet.sources.dataset import Dataset
 from tauform.fleet.sources.reading import LogFile, name_of
 from tauform.identification.fit import Fit
@@ -60,31 +62,32 @@ def identify_fleet(
         workers: processes of this machine; 0 works in this one.
         sample: units that the model is chosen on.
         physical: the pooled fit's links are physically consistent.
-        checkpoint: folder that keeps what was condensed, so that a later run reads new and changed logs only.
+        checkpoint: folder that keeps what was condensed, so that a later run reads new and changed logs only; made if
+            it does not exist.
         metrics: text file for Prometheus that says how far the run is; records of the logger `tauform.fleet` carry the
             same figures as attributes.
         progress: called with a few words, rate and remaining time among them.
 
     Raises:
         RecordingError: no data set, or no log of it can be read.
-        IdentificationError: the logs leave parameters open, or the scheduler does not answer.
+        IdentificationError: the logs leave parameters open, the checkpoint has no place, or the scheduler does not
+            answer.
         MissingExtraError: dask is not installed and several workers are asked for.
     """
     say = progress or (lambda words: None)
-    # Before hours of work whose results could not be kept.
-    if checkpoint is not None and not Path(checkpoint).is_dir():
-        raise IdentificationError(f"{checkpoint}: no such folder for checkpoints; make it first")
     logs = dataset if isinstance(dataset, Dataset) else Dataset.of(dataset, by)
     if robot is None:
         robot, logs = _named(logs)
+    # Before hours of work whose results could not be kept.
+    kept = None if checkpoint is None else made_folder(checkpoint, IdentificationError)
     say(f"{len(logs.units)} units, {logs.n_files} logs; choosing the model on {min(sample, len(logs.units))} of them")
     early = None if workers == 0 else client
     # Meanwhile: workers have nothing to do until the model is chosen.
     everywhere(imported, early)
-    chosen = pooled_fit(robot, logs, sample, physical, early)
+    chosen = pooled_fit(robot, logs, sample, physical, early, None if kept is None else place_of(kept, robot))
     pooled = chosen.fit
     plan = Plan.of(pooled, robot, logs.reading, chosen.own, logs.n_files)
-    run = _Run(plan, logs, None if checkpoint is None else Path(checkpoint), say, metrics)
+    run = _Run(plan, logs, kept, say, metrics)
     with ExitStack() as stack:
 
         def client_of(waiting: object) -> Any:

@@ -4,25 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from tauform.description.robot import Robot
 from tauform.errors import RecordingError, TauformError
 from tauform.fleet.evidence.own import Own, own_of
+from tauform.fleet.sample import keep_sample, sampled, tried
 from tauform.fleet.sources.dataset import Dataset
 from tauform.fleet.sources.reading import LogFile
 from tauform.identification.fit import Fit
 from tauform.identification.identify import identify
 from tauform.identification.recording.recording import Recording
-
-
-def sampled(logs: Dataset, count: int) -> list[str]:
-    """Some units."""
-    names = list(logs.units)
-    # Evenly over the names: neighbours may come from one hall or one batch.
-    return [names[k] for k in np.unique(np.linspace(0, len(names) - 1, max(1, count)).astype(int))]
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,8 +26,18 @@ class Pooled:
     own: tuple[Own, ...]
 
 
-def pooled_fit(robot: Robot, logs: Dataset, sample: int, physical: bool, client: Any | None = None) -> Pooled:
+def pooled_fit(
+    robot: Robot,
+    logs: Dataset,
+    sample: int,
+    physical: bool,
+    client: Any | None = None,
+    kept: Path | None = None,
+) -> Pooled:
     """The fit of one log each of some units, spread over the fleet: what is common is seen in any of them.
+
+    Args:
+        kept: file that keeps which logs were taken.
 
     Raises:
         RecordingError: none of these logs can be read.
@@ -43,8 +46,8 @@ def pooled_fit(robot: Robot, logs: Dataset, sample: int, physical: bool, client:
     found: list[tuple[str, LogFile]] = []
     recordings: list[Recording] = []
     refused = ""
-    for name in sampled(logs, sample):
-        for file in logs.units[name]:
+    for name, files in tried(logs, sample, kept):
+        for file in files:
             try:
                 recordings.append(logs.reading.read(robot, name, file))
                 found.append((name, file))
@@ -54,6 +57,7 @@ def pooled_fit(robot: Robot, logs: Dataset, sample: int, physical: bool, client:
                 refused = str(error)
     if not recordings:
         raise RecordingError(f"{logs.root}: none of the logs that were tried can be read; the last one: {refused}")
+    keep_sample(found, len(sampled(logs, sample)), kept)
     fit = identify(robot, recordings, physical=physical)
     own = own_of(fit, robot, logs.reading, found, client)
     agreeing = _agreeing(fit, own)

@@ -35,12 +35,12 @@ def watch_fleet(
 
     Args:
         robot, dataset, by: as in `identify_fleet`.
-        checkpoint: folder that keeps what was condensed.
+        checkpoint: folder that keeps what was condensed; made if it does not exist.
         every: seconds between two looks.
         options: further ones of `identify_fleet`.
 
     Raises:
-        IdentificationError: no folder for checkpoints, or `every` is no time; and what `identify_fleet` raises first.
+        IdentificationError: no place for checkpoints, or `every` is no time; and what `identify_fleet` raises first.
     """
 
     def work(logs: Dataset) -> FleetFit:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from tauform.pipeline.robot_model import RobotModel
 from tauform.report.delivery import Delivery
 from tauform.report.html.document import Section, document
 from tauform.report.html.meshes import MOST_TRIANGLES, link_meshes
+from tauform.report.html.plot import Panel, Plot, Series
 from tauform.report.html.robot_view import robot_view, view_data
 from tools.browser import BROWSER, NO_BROWSER, chromium, watched
 
@@ -142,6 +144,26 @@ def test_every_plot_is_drawn(open_page: Open, delivery: Delivery, two_link: Robo
     titles = page.eval_on_selector_all(".modebar-btn", "all => all.map(e => e.getAttribute('data-title'))")
     assert titles
     assert not [title for title in titles if "Share" in title or "Cloud" in title]
+
+
+def test_numbers_of_a_logarithmic_axis_stand_apart(browser: Any, tmp_path: Path) -> None:
+    decades = (0.3, 0.9, 1.2, 1.6, 2.5, 7.0)
+    values = [0.37 * 10 ** np.linspace(0.0, span, 12) for span in decades]
+    panels = [Panel("", [Series("errors", y, x=np.arange(12))]) for y in values]
+    plots = [Plot("Errors", [panel], "unit", "error", ylog=True).html for panel in panels]
+    path = tmp_path / "axes.html"
+    path.write_text(document("Axes", "", [Section("axes", "Axes", "".join(plots))]), "utf-8")
+    page = browser.new_page(viewport=NARROW)
+    page.goto(path.as_uri())
+    page.wait_for_selector("figure.plot[data-drawn] >> nth=-1")
+    boxes = "all => all.map(f => [...f.querySelectorAll('.ytick text')].map(t => t.getBoundingClientRect().toJSON()))"
+    for span, found in zip(decades, page.eval_on_selector_all("figure.plot", boxes), strict=True):
+        ends = sorted((box["top"], box["bottom"]) for box in found)
+        # Digits are lower than their line.
+        apart = [after[0] - before[1] for before, after in pairwise(ends)]
+        assert len(ends) > 1, span
+        assert min(apart) > -3, span
+    page.close()
 
 
 def test_tabs_keys_legend_and_zoom_of_a_plot(open_page: Open, delivery: Delivery) -> None:

@@ -51,4 +51,5 @@ class Store:
 
     def _path(self, unit: str) -> Path:
         assert self.folder is not None
-        return self.folder / (hashlib.sha256(self.plan + unit.encode()).hexdigest() + ".npz")
+        # Not .npz, which it is: where checkpoints stand among the logs, the next run would take them for some.
+        return self.folder / (hashlib.sha256(self.plan + unit.encode()).hexdigest() + ".evidence")

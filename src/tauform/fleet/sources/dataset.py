@@ -14,6 +14,7 @@ from tauform.description.formats.load import load
 from tauform.description.robot import Robot
 from tauform.errors import RecordingError, TauformError
 from tauform.escaping.shown import visible
+from tauform.files.manifest import MANIFEST, read_manifest
 from tauform.fleet.sources.keys import Keys
 from tauform.fleet.sources.places import at_hand, found_at, local_folder, text_at
 from tauform.fleet.sources.reading import LogFile, Reading
@@ -145,7 +146,13 @@ def _owners(place: PurePath, log: LogFile, keys: Keys, robots: Mapping[str, str]
 
 def _files(folder: Path) -> Iterator[tuple[PurePath, LogFile]]:
     # Sorted by name: with dates in the names that is the order in time.
-    for path in sorted(folder.rglob("*")):
+    paths = sorted(folder.rglob("*"))
+    # Tables of an earlier run, where its output stands among the logs, are none.
+    ours = [path.parent for path in paths if path.name == MANIFEST]
+    tables = {place / name for place in ours if (held := read_manifest(place)) is not None for name in held.files}
+    for path in paths:
+        if path in tables:
+            continue
         try:
             found = path.stat()
         # Removed or renamed since it was listed: folders of running robots change while they are looked through.

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from tauform.archives import damage_as_value_error, ordinary
-from tauform.errors import MissingExtraError, RecordingError
+from tauform.errors import RecordingError
 from tauform.files.file import fresh_file
 from tauform.files.temporaries import scratch_folder
 from tauform.identification.logs.formats.csv_head import cells_of, read_head
 from tauform.identification.logs.formats.log import check_packing
+from tauform.identification.logs.formats.parquet import damaged, parquet_library
 from tauform.identification.logs.formats.parquet_pages import unpacked_bytes
 from tauform.identification.logs.formats.tables import lines_of
 
@@ -59,12 +60,9 @@ def _word(value: Any) -> str:
 
 
 def _table(path: Path, wanted: list[str] | None, column: str) -> Any:
+    parquet = parquet_library(ordinary(path))
     try:
-        from pyarrow import parquet
-    except ImportError:
-        raise MissingExtraError("Parquet logs need pyarrow; install it with: pip install 'tauform[logs]'") from None
-    try:
-        with damage_as_value_error(), ordinary(path).open("rb") as file:
+        with damage_as_value_error(), path.open("rb") as file:
             names = parquet.read_schema(file).names
             _check_column(path, column, names)
             # A small file may unpack to any size.
@@ -74,7 +72,7 @@ def _table(path: Path, wanted: list[str] | None, column: str) -> Any:
     except ValueError as error:
         if isinstance(error, RecordingError):
             raise
-        raise RecordingError(f"{path.name}: not a Parquet table, or damaged ({error})") from None
+        raise damaged(path, error) from None
 
 
 def _write_parquet(path: Path, part: Path, column: str, unit: str) -> None:

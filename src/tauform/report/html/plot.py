@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from tauform.escaping.markup import html_text
 from tauform.report.html.elements import data_script
 
 # What the page's script reads of a plot, beside its panels.
-DRAWN_FIELDS = ("x", "xlabel", "ylabel", "xlog", "ylog", "points", "bars", "heat", "link")
+DRAWN_FIELDS = ("x", "xlabel", "ylabel", "points", "bars", "heat", "link")
 # What names of joints are cut at to become short.
 SEPARATORS = "_/-. "
 LineStyle = Literal["", "dashed", "dotted", "thin", "thick", "points"]
@@ -28,6 +29,8 @@ LINES: dict[LineStyle, dict[str, Any]] = {
 # Joints in one figure look alike in grey print: dashes of curves, shapes of points.
 DASHES = ("solid", "7px,3px", "2px,2px", "9px,3px,2px,3px", "15px,4px", "14px,3px,2px,3px,2px", "4px,4px", "9px,2px")
 SYMBOLS = ("circle", "square-open", "diamond", "cross", "triangle-up-open", "x", "diamond-open", "star")
+# Largest value over the smallest of a logarithmic axis with few ticks; margins make it a hundred.
+MOST_WITH_FEW = 60.0
 # Figures stay here: Plotly's own default is a button that uploads them.
 OFFLINE = {"showSendToCloud": False, "plotlyServerURL": ""}
 
@@ -100,9 +103,20 @@ class Plot:
     link: str = ""
 
     @property
+    def xticks(self) -> int:
+        """Ticks to ask for on a logarithmic abscissa; 0 on another."""
+        given = [self.x if series.x is None else series.x for panel in self.panels for series in panel.series]
+        return _ticks(given) if self.xlog else 0
+
+    @property
+    def yticks(self) -> int:
+        """Ticks to ask for on a logarithmic ordinate; 0 on another."""
+        return _ticks([series.y for panel in self.panels for series in panel.series]) if self.ylog else 0
+
+    @property
     def html(self) -> str:
         """The figure as an element of a page, with its data."""
-        data = {name: getattr(self, name) for name in DRAWN_FIELDS}
+        data = {name: getattr(self, name) for name in DRAWN_FIELDS} | {"xticks": self.xticks, "yticks": self.yticks}
         data["panels"] = [
             {
                 "name": panel.name,
@@ -124,6 +138,14 @@ class Plot:
             + (f'<div class="tabs" role="tablist">{tabs}</div>' if len(named) > 1 else "")
             + f'<div class="stage" role="img" aria-label="{said}"></div></figure>\n'
         )
+
+
+def _ticks(values: Sequence[ArrayLike | None]) -> int:
+    # Asked for six, Plotly writes nine numbers into each of one or two powers of ten, one over the other; asked for
+    # three, those of 1, 2 and 5.
+    held = np.concatenate([np.ravel(np.asarray(one, dtype=float)) for one in values])
+    held = held[np.isfinite(held) & (held > 0)]
+    return 3 if held.size and held.max() < MOST_WITH_FEW * held.min() else 6
 
 
 def short_names(names: Sequence[str]) -> list[str]:

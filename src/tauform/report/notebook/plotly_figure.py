@@ -50,13 +50,13 @@ def _button(plot: Plot, k: int, panel: Panel, owners: list[int], shown: list[Ser
 
 
 def _layout(plot: Plot) -> dict[str, Any]:
-    def axis(label: str, log: bool) -> dict[str, Any]:
+    def axis(label: str, nticks: int) -> dict[str, Any]:
         # Whole numbers at every tick: digits between powers of ten are too small to read, and 10000 is no 0.1×10⁵.
         shown = {"title": {"text": html_text(label), "standoff": 6}, "tickformat": "~g", "automargin": True}
-        return shown | ({"type": "log", "nticks": 6} if log else {})
+        return shown | ({"type": "log", "nticks": nticks} if nticks else {})
 
-    across = axis(plot.panels[0].xlabel or plot.xlabel, plot.xlog)
-    upright = axis(plot.panels[0].ylabel or plot.ylabel, plot.ylog)
+    across = axis(plot.panels[0].xlabel or plot.xlabel, plot.xticks)
+    upright = axis(plot.panels[0].ylabel or plot.ylabel, plot.yticks)
     # Without "category" joints called 1, 2, 3 would become numbers; the first name stands on top.
     names = {"type": "category", "autorange": "reversed", "automargin": True}
     if plot.bars:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -23,6 +24,13 @@ def check_packing(n_bytes: int, packed: int, path: Path) -> None:
         check_unpacked(n_bytes, packed)
     except ValueError as error:
         raise RecordingError(f"{path.name}: {error}, as no measurement does; save it without compression") from None
+
+
+def refuse_two_of_a_name(names: Sequence[str], path: Path) -> None:
+    """Raise RecordingError where a name stands for two columns."""
+    twice = next((name for name, count in Counter(names).items() if name and count > 1), None)
+    if twice is not None:
+        raise RecordingError(f"{path.name}: two columns are named {twice!r}; rename one")
 
 
 @dataclass(frozen=True, eq=False)

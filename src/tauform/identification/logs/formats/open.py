@@ -11,7 +11,8 @@ from tauform.errors import RecordingError
 from tauform.identification.logs.formats.arrays import open_npz
 from tauform.identification.logs.formats.log import Log, with_single_columns
 from tauform.identification.logs.formats.mat import open_mat
-from tauform.identification.logs.formats.tables import open_csv, open_parquet
+from tauform.identification.logs.formats.parquet import open_parquet
+from tauform.identification.logs.formats.tables import open_csv
 from tauform.wording import argument
 
 OPENERS = {

@@ -1,23 +1,21 @@
-"""Logs that are tables, read in pieces: CSV and Parquet."""
+"""Logs that are tables of text, read in pieces."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 
 import numpy as np
 
-from tauform.archives import damage_as_value_error, ordinary
+from tauform.archives import ordinary
 from tauform.arrays import Array
-from tauform.errors import MissingExtraError, RecordingError
+from tauform.errors import RecordingError
 from tauform.identification.logs.formats.csv_head import BLANKS, Head, cells_of, encoding_of, read_head
-from tauform.identification.logs.formats.log import Log, Table, check_packing
-from tauform.identification.logs.formats.parquet_pages import unpacked_bytes
+from tauform.identification.logs.formats.log import Log, Table, refuse_two_of_a_name
 from tauform.messages import counted
 
 # Characters; 40,000 columns of full precision are a million.
@@ -51,7 +49,7 @@ def open_csv(path: Path) -> Log:
             f"{path.name}: {len(names)} names in the first line but {n_values} columns",
             remedy="write one name per column in the first line, then one line per sample",
         )
-    _refuse_two_of_a_name(names, path)
+    refuse_two_of_a_name(names, path)
     place = {name: k for k, name in enumerate(names)}
     # European exports: a comma within numbers, and then a semicolon or tab between them.
     decimal_comma = separator in (";", "\t") and "," in first and "." not in first
@@ -146,63 +144,3 @@ def _explained(error: ValueError, names: Sequence[str]) -> str:
     if text := re.search(r"could not convert string (.*) to float64 at row \d+, column (\d+)", words):
         return f", column {names[int(text[2]) - 1]}: {text[1]} is not a number"
     return f" {words.rstrip('.')}"
-
-
-def _refuse_two_of_a_name(names: Sequence[str], path: Path) -> None:
-    twice = next((name for name, count in Counter(names).items() if name and count > 1), None)
-    if twice is not None:
-        raise RecordingError(f"{path.name}: two columns are named {twice!r}; rename one")
-
-
-def open_parquet(path: Path) -> Log:
-    """Columns of numbers; time may be a time stamp or a duration."""
-    try:
-        import pyarrow
-        from pyarrow import parquet
-    except ImportError:
-        raise MissingExtraError("Parquet logs need pyarrow; install it with: pip install 'tauform[logs]'") from None
-    try:
-        with damage_as_value_error():  # pyarrow raises its own classes
-            schema, n_rows = parquet.read_schema(path), parquet.read_metadata(path).num_rows
-    except ValueError as error:
-        raise RecordingError(f"{path.name}: not a Parquet table ({error})") from None
-    _refuse_two_of_a_name(schema.names, path)
-    kinds = pyarrow.types
-    clocks = {f.name for f in schema if kinds.is_timestamp(f.type) or kinds.is_duration(f.type)}
-    numbers = {f.name for f in schema if kinds.is_floating(f.type) or kinds.is_integer(f.type)}
-
-    def chunks(wanted: Sequence[str], rows: int) -> Iterator[Table]:
-        # A small file may unpack to any size, by its rows or by pages that hold more than them.
-        check_packing(8 * n_rows * len(wanted), path.stat().st_size, path)
-        n_read = 0
-        try:
-            with damage_as_value_error(), path.open("rb") as file:
-                n_bytes = unpacked_bytes(file, parquet.read_metadata(file), wanted)
-            check_packing(n_bytes, path.stat().st_size, path)
-            # Reading ahead would hold the whole file in memory.
-            whole = {"pre_buffer": False, "page_checksum_verification": True}
-            with damage_as_value_error(), parquet.ParquetFile(path, **whole) as table:
-                for batch in table.iter_batches(batch_size=rows, columns=list(wanted)):
-                    n_read += len(batch)
-                    yield {name: _seconds(batch[name]) if name in clocks else _plain(batch[name]) for name in wanted}
-                    # Its parts say on their own how many rows they hold.
-                    if n_read > n_rows:
-                        break
-            if n_read != n_rows:
-                raise ValueError(f"its parts do not add up to {n_rows} rows")
-        except ValueError as error:
-            raise RecordingError(f"{path.name}: cut off or damaged ({error}); copy it again") from None
-
-    held = [name for name in schema.names if name in clocks | numbers]
-    return Log(dict.fromkeys(held), chunks, lengths=dict.fromkeys(held, n_rows))
-
-
-def _plain(column: Any) -> Array:
-    return np.asarray(column.to_numpy(zero_copy_only=False), dtype=np.float64)
-
-
-def _seconds(column: Any) -> Array:
-    instants = column.to_numpy(zero_copy_only=False)
-    # Stamps have a zero in 1970, durations none.
-    since = instants - np.datetime64(0, "s") if instants.dtype.kind == "M" else instants
-    return np.asarray(since / np.timedelta64(1, "s"), dtype=np.float64)

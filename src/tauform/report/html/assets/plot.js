@@ -94,15 +94,15 @@ const Look = (() => {
     }
 
     draw() {
-      const { xlabel, ylabel, xlog, ylog, bars, heat, panels } = this.data;
+      const { xlabel, ylabel, xticks, yticks, bars, heat, panels } = this.data;
       // whole numbers at every tick: digits between powers of ten are too small to read, and nine a decade too many
-      const kind = log => (log ? { type: "log", tickformat: "~g", nticks: 6 } : {});
+      const kind = nticks => (nticks ? { type: "log", tickformat: "~g", nticks } : {});
       const { name, xlabel: own, ylabel: height, series } = panels[this.shown];
       // "2026-03-16 06:00" as abscissa: Plotly writes dates itself
       const dates = /^\d{4}-\d\d-\d\d \d\d:\d\d$/.test(series[0]?.x?.[0]) ? { type: "date", tickformat: "" } : {};
-      const across = { title: { text: Look.plain(own || xlabel) }, ...kind(xlog), ...dates };
+      const across = { title: { text: Look.plain(own || xlabel) }, ...kind(xticks), ...dates };
       // with a standoff of its own: without, long numbers run into it
-      const upright = { title: { text: Look.plain(height || ylabel), standoff: 6 }, ...kind(ylog) };
+      const upright = { title: { text: Look.plain(height || ylabel), standoff: 6 }, ...kind(yticks) };
       // Bars lie: names of joints stand beside them in full, the first on top.
       const axes = bars ? { xaxis: upright, yaxis: { ...across, title: undefined, autorange: "reversed", ticksuffix: " " }, hovermode: "closest" } : { xaxis: across, yaxis: upright };
       if (heat) Object.assign(axes, { xaxis: { type: "category" }, yaxis: { type: "category", autorange: "reversed" }, hovermode: "closest" });
