@@ -12,8 +12,10 @@ import pytest
 
 import tauform as tf
 from identification.logs.log_files import PLAIN, ROBOT, arrays, cut, log, parquet, raw, table
+from tauform.arrays import Array
 from tauform.cli import main
 from tauform.identification.diagnosis.described import compare_with_description
+from tauform.identification.diagnosis.direction import Direction
 from tauform.identification.diagnosis.samples import Samples
 from tauform.identification.recording.segments import uniform_segments
 
@@ -95,9 +97,12 @@ def test_torques_of_another_sign_are_mentioned() -> None:
     q = 0.6 * np.sin(np.multiply.outer(np.arange(0, 20, 0.01), [0.7, 1.1, 1.7]))
     tau = tf.inverse_dynamics(robot, q, 0 * q, 0 * q) + 0.1 * np.random.default_rng(0).normal(size=q.shape)
 
+    def as_found(near: Array) -> Direction:
+        return Direction(np.asarray(robot.gravity), near)
+
     def said(factor: float) -> str:
         samples = Samples(q, 0 * q, 0 * q, factor * tau, np.zeros(len(q)))
-        return " ".join(suspicion.what for suspicion in compare_with_description(robot, samples))
+        return " ".join(suspicion.what for suspicion in compare_with_description(robot, samples, as_found))
 
     assert said(1.0) == ""
     assert "the torques of all joints have the opposite sign" in said(-1.0)
