@@ -20,6 +20,7 @@ from tauform.pipeline.motion import coordinate_ranges, home_position, sweep_moti
 from tauform.pipeline.robot_model import RobotModel
 from tauform.report.delivery import Delivery
 from tauform.report.html.document import Section, document
+from tauform.report.html.elements import folded, table
 from tauform.report.html.meshes import MOST_TRIANGLES, link_meshes
 from tauform.report.html.plot import Panel, Plot, Series
 from tauform.report.html.robot_view import robot_view, view_data
@@ -95,6 +96,29 @@ def test_it_loads_without_complaints_and_fits_the_window(
     assert tab.complaints == []
     assert [url for url in tab.requests if not url.startswith(("file:", "data:"))] == []
     assert tab.page.evaluate("document.documentElement.scrollWidth") <= viewport["width"]
+
+
+@pytest.mark.parametrize("width", [1366, 820, 420])
+def test_no_table_hides_a_column(browser: Any, tmp_path: Path, width: int) -> None:
+    """Nine vectors in a row: where they do not fit they stand one below the other, and on paper they wrap."""
+    columns = ["link", *(f"principal moments {k} [kg m²]" for k in range(9))]
+    rows = [[f"link{k}", *[np.array([0.0123, -0.0456, 7.89e-5])] * 9] for k in range(3)]
+    wide = table(columns, rows, data=True, tall=True)
+    path = tmp_path / "wide.html"
+    path.write_text(document("wide", "", [Section("a", "seen", wide), Section("b", "folded", folded("more", wide))]))
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    page.goto(path.as_uri())
+    page.locator("summary").click()
+    hidden = "[...document.querySelectorAll('.wide')].map(box => box.scrollWidth - box.clientWidth)"
+    page.wait_for_function(f"{hidden}.every(more => more <= 1)")
+    assert page.locator(".stacked").count() == 2
+    assert page.locator(".wide td >> nth=1").is_visible()
+    # A4 without its margins: 186 mm at 96 pixels per inch.
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    page.emulate_media(media="print")
+    page.set_viewport_size({"width": 703, "height": 900})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 703
+    page.close()
 
 
 def test_dark_and_light_differ_in_the_background_and_keep_contrast(open_page: Open, delivery: Delivery) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
@@ -76,6 +77,16 @@ def test_every_type_displays_itself(kind: str) -> None:
     assert not parsed.open
     assert len(parsed.texts) > 4
     assert "<script" not in value._repr_html_()
+
+
+def test_numbers_stand_right_and_rounding_is_told_as_zero() -> None:
+    """A joint that stands still moves by 1e-17 in a simulation; its heading stands where its numbers do."""
+    still = held()["Motion"]
+    still = replace(still, q=still.q * 1e-17)
+    html = still._repr_html_()
+    assert "e-17" not in html
+    assert '<td style="text-align: left">joint1</td><td style="text-align: right">0</td>' in html
+    assert html.count('<th style="text-align: right">') == 4
 
 
 def test_a_fit_begins_with_its_verdict() -> None:

@@ -7,10 +7,12 @@ from plotly import graph_objects
 from tauform.report.html.plot import OFFLINE
 
 PLOTLY = "application/vnd.plotly.v1+json"
-# JupyterLab draws figures by an extension in Plotly's wheel; a kernel's own environment does not bring it there.
+# JupyterLab draws figures by an extension in Plotly's wheel; neither a kernel's own environment nor an exported page
+# brings it.
 SENTENCE = (
     "This plot needs Plotly beside JupyterLab: <code>pip install plotly</code> in the environment that starts it, "
-    'then restart it. <code>.write_html("plot.html")</code> saves the plot.'
+    'then restart it. <code>.write_html("plot.html")</code> saves the plot. '
+    'Before a notebook is exported as HTML, run it with <code>plotly.io.renderers.default = "notebook"</code>.'
 )
 
 

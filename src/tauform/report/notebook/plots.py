@@ -101,8 +101,7 @@ def velocity_spectrum_plot(seen: RecordingSummary) -> Plot:
     names, spectrum = short_names(seen.joint_names), seen.spectrum
     series = [Series(name, row, style="thin") for name, row in zip(names, spectrum.density, strict=True)]
     caption = f"Spectrum of the velocities; the motion ends at {spectrum.bandwidth:.3g} Hz"
-    # Short: it stands upright beside figures that are low.
-    label = "power [(rad/s)², (m/s)² per Hz]"
+    label = "power density [(rad/s)²/Hz, (m/s)²/Hz]"
     x = spectrum.frequencies
     return Plot(caption, [Panel("", series)], "frequency [Hz]", label, x=x, xlog=True, ylog=True)
 
@@ -142,7 +141,12 @@ def plot_breakdown(breakdown: Breakdown) -> Any:
     panels = []
     for j in range(n):
         # Parts that are zero throughout only fill the legend.
-        series = [Series(name, values[:, j]) for name, values in rows.items() if np.abs(values[:, j]).max() > 0]
+        series = [
+            # Coriolis is a name. A part has one colour at all joints.
+            Series(name.replace("coriolis", "Coriolis"), values[:, j], colour=k)
+            for k, (name, values) in enumerate(rows.items())
+            if np.abs(values[:, j]).max() > 0
+        ]
         panels.append(Panel(f"joint {j + 1}", [*series, Series("total", total[:, j], style="thick", colour=8)]))
     states = np.arange(len(total))
     return plotly_figure(Plot("Torque by origin", panels, "state", "torque [N m or N]", x=states))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from tauform.simulation.motion import Motion
 
 # Rows of a table that a notebook shows; the rest is counted.
 MOST_ROWS = 24
+ROUNDING_DIGITS = 12  # behind the point, in SI units
 Facts = dict[str, Any]  # what -> value
 # Of joints that turn and of joints that slide.
 _Q, _TAU = "[rad, m]", "[N m, N]"
@@ -47,15 +49,24 @@ def _title(text: str, facts: Mapping[str, Any]) -> str:
 
 def _table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     listed = [tuple(row) for row in rows]
-    head = "".join(f'<th style="text-align: left">{html_text(column)}</th>' for column in columns)
+    # Text stands left and numbers right, headings with their column.
+    sides = ["right" if all(map(_is_number, cells)) else "left" for cells in zip(*listed, strict=True)]
+    head = "".join(
+        f'<th style="text-align: {side}">{html_text(column)}</th>' for side, column in zip(sides, columns, strict=True)
+    )
     # Rows beyond the limit are counted, not dropped in silence.
-    body = "".join(f"<tr>{''.join(map(_table_cell, row))}</tr>" for row in listed[:MOST_ROWS])
+    body = "".join(f"<tr>{''.join(map(_table_cell, sides, row))}</tr>" for row in listed[:MOST_ROWS])
     more = f"<p>and {len(listed) - MOST_ROWS} more</p>" if len(listed) > MOST_ROWS else ""
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
 
 
-def _table_cell(value: Any) -> str:
-    return f'<td style="text-align: left">{_cell(value)}</td>'
+def _table_cell(side: str, value: Any) -> str:
+    return f'<td style="text-align: {side}">{_cell(value)}</td>'
+
+
+def _is_number(value: Any) -> bool:
+    # None is a dash among numbers; texts such as "1.3 %" begin with a digit.
+    return value is None or isinstance(value, Real) or (isinstance(value, str) and value[:1].isdigit())
 
 
 def _cell(value: Any) -> str:
@@ -129,7 +140,7 @@ def _kernel(kernel: Kernel) -> str:
 
 
 def _closed_form(model: ClosedFormModel) -> str:
-    known: Facts = {"terms p": model.n_terms, "base parameters l": model.n_base, "joints": model.n_joints}
+    known: Facts = {"terms": model.n_terms, "base parameters": model.n_base, "joints": model.n_joints}
     # All kinds, also those without a term: their absence says something.
     kinds = np.bincount(term_kinds(model.exponents), minlength=len(KIND_NAMES)).tolist()
     return _title("Closed form", known) + _table(("terms that multiply", "count"), zip(KIND_NAMES, kinds, strict=True))
@@ -168,7 +179,13 @@ def _motion(motion: Motion) -> str:
     # A batch of motions is one long list of postures here.
     last = motion.q.reshape(-1, *motion.q.shape[-2:])
     rows = [
-        (name, last[..., j].min(), last[..., j].max(), _peak(motion.qd[..., j]), _peak(motion.tau[..., j]))
+        (
+            name,
+            _told(last[..., j].min()),
+            _told(last[..., j].max()),
+            _peak(motion.qd[..., j]),
+            _peak(motion.tau[..., j]),
+        )
         for j, name in enumerate(motion.robot.joint_names)
     ]
     columns = ("joint", f"lowest q {_Q}", f"highest q {_Q}", "largest speed [rad/s, m/s]", f"largest torque {_TAU}")
@@ -176,7 +193,12 @@ def _motion(motion: Motion) -> str:
 
 
 def _peak(values: Array) -> float:
-    return float(np.abs(values).max())
+    return _told(np.abs(values).max())
+
+
+def _told(value: float) -> float:
+    """What a simulation leaves of a joint that stands still is rounding, and told as zero."""
+    return float(np.round(value, ROUNDING_DIGITS))
 
 
 SUMMARIES: dict[type, Callable[[Any], str]] = {

@@ -130,6 +130,8 @@ const Look = (() => {
   }
   // On paper figures have the width of an A4 page, or of the second column of its first screen.
   const paper = stage => (stage.closest(".first > div:not(:first-child)") ? 410 : 690);
-  addEventListener("beforeprint", () => figures.forEach(f => Plotly.relayout(f.stage, { width: paper(f.stage) })));
+  const printed = f => Plotly.relayout(f.stage, { width: paper(f.stage) });
+  // Twice: the second time legends stand where the margins of the first have put the axes.
+  addEventListener("beforeprint", () => figures.forEach(f => { printed(f); printed(f); }));
   addEventListener("afterprint", () => figures.forEach(f => Plotly.relayout(f.stage, { width: null, autosize: true })));
 })();

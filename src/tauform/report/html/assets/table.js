@@ -1,4 +1,4 @@
-// Tables of data: sorted by a click on a heading, filtered by a word, saved as CSV.
+// Tables: rows become blocks where columns would hide; those of data are sorted, filtered and saved as CSV.
 (() => {
   "use strict";
   const text = cell => cell.textContent.trim();
@@ -20,6 +20,23 @@
     const quoted = cell => `"${text(cell).replaceAll('"', '""')}"`;
     return [...table.rows].filter(row => !row.hidden).map(row => [...row.cells].map(quoted).join(",")).join("\r\n") + "\r\n";
   }
+
+  // Measured as a table each time: a wider window has room for columns again.
+  function fit(box) {
+    box.classList.remove("stacked");
+    box.classList.toggle("stacked", box.scrollWidth > box.clientWidth + 1);
+  }
+
+  const widths = new Map(), boxes = [...document.querySelectorAll(".wide")];
+  const watcher = new ResizeObserver(entries => {
+    // Blocks change the height, which is no reason to measure again.
+    for (const { target } of entries)
+      if (widths.get(target) !== target.clientWidth) { widths.set(target, target.clientWidth); fit(target); }
+  });
+  boxes.forEach(box => watcher.observe(box));
+  // Paper is as wide as a laptop's window, at a smaller size of letters.
+  addEventListener("beforeprint", () => boxes.forEach(box => box.classList.remove("stacked")));
+  addEventListener("afterprint", () => boxes.forEach(fit));
 
   for (const box of document.querySelectorAll(".data")) {
     const table = box.querySelector("table"), filter = box.querySelector("input"), save = box.querySelector("a");
