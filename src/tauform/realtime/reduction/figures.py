@@ -204,7 +204,9 @@ def cheapest_for(own: Reduction, others: Iterable[Reduction]) -> Reduction:
     best = min((own, *_as_strict(own, others)), key=lambda reduction: reduction.program.n_operations)
     if best is own:
         return own
-    reason = f"the program within {best.tolerance:.3g} at {best.confidence:.4%} of the states needs fewer operations"
+    reason = (
+        f"the program within {best.tolerance:.3g} at {100 * best.confidence:g} % of the states needs fewer operations"
+    )
     return replace(best, tolerance=own.tolerance, confidence=own.confidence, reason=f"{reason}: {best.reason}")
 
 

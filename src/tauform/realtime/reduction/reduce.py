@@ -110,7 +110,8 @@ class Reduction(Displayed):
         if self.joint_errors is None or self.route == "exact":
             return ""
         listed = ", ".join(f"{n} {e:.2%}" for n, e in zip(self.robot.joint_names, self.joint_errors, strict=True))
-        told = f"Error of each joint relative to its own rms torque, at {self.confidence:.4%} of the states: {listed}"
+        share = f"{100 * self.confidence:g} %"
+        told = f"Error of each joint relative to its own rms torque, at {share} of the states: {listed}"
         kinds = {joint.type.is_angle for joint in self.robot.joints}
         if self.joint_tolerances is not None or len(kinds) < 2:
             return told
@@ -316,7 +317,7 @@ def _decided(
     program = replace(best.program, candidates=candidates)
     if best.name != "exact":
         v = best.verification
-        where = f"exact {exact.name} on states of profile {profile.name!r}, {confidence:.4%} of them"
+        where = f"exact {exact.name} on states of profile {profile.name!r}, {100 * confidence:g} % of them"
         certificate = Certificate(v.n_states, v.error, tolerance, where)
         # The certificate of a reduced program compares it with the exact one, at the stated confidence.
         program = replace(program, certificate=certificate, algorithm=f"{exact.algorithm}, {best.name} left out")
@@ -345,7 +346,7 @@ def _reason(best: RouteResult, results: list[RouteResult], tolerance: float, con
             continue
         failed = "" if r.verification.holds else f" but {_fault(r, tolerance)}"
         others.append(f"{r.name} {r.program.n_operations}{failed}")
-    kept = f"within {tolerance:.3g} at {confidence:.4%} of the states"
+    kept = f"within {tolerance:.3g} at {100 * confidence:g} % of the states"
     beaten = f"; {', '.join(others)}" if others else ""
     if best.name == "exact":
         return (

@@ -61,10 +61,13 @@ def write_multirate_figure(
     predicted = predict(split, _trajectory(motion(times)), rates).over_states
     over_time.plot(times, np.linalg.norm(measure(split, times, motion, rates), axis=1), lw=0.8, label="measured")
     over_time.plot(times, np.linalg.norm(predicted, axis=1), label="predicted, RMS over the ages")
+    # Both where some joints turn and others slide.
+    unit = ", ".join(dict.fromkeys(joint.type.effort_unit for joint in split.robot.joints))
     title = f"{plot_text(split.robot.name)}, {_words(rates)}"
-    over_time.set(xlabel="time [s]", ylabel="norm of the torque error", title=title)
+    over_time.set(xlabel="time [s]", ylabel=f"norm of the torque error [{unit}]", title=title)
     over_time.legend()
     _periods(over_periods, split, motion, profile, rates)
+    over_periods.set(ylabel=f"RMS of the torque error's norm [{unit}]")
     with fresh_file(path, ModelError) as file:
         figure.savefig(file, format=path.suffix.lower()[1:], dpi=150)
     return path
@@ -82,7 +85,7 @@ def _periods(axes: Any, split: MultiRate, motion: MotionFunction, profile: Profi
         measured.append(_rms(measure(split, times, motion, tried)))
     axes.plot(1e3 * periods, predicted, marker="o", label="predicted from bounds")
     axes.plot(1e3 * periods, measured, marker="x", ls="--", label=f"measured over {MEASURED_SECONDS:g} s")
-    axes.set(xlabel="background period [ms]", ylabel="RMS of the torque error's norm", ylim=(0, None))
+    axes.set(xlabel="background period [ms]", ylim=(0, None))
     axes.legend()
 
 

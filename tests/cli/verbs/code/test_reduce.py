@@ -127,17 +127,21 @@ def test_multirate_along_a_recording_shows_bandwidths_and_a_figure(
     q = np.stack([np.sin(2 * t), np.sin(3 * t)], axis=1)
     names = "t,q1,q2,tau1,tau2"
     np.savetxt(tmp_path / "log.csv", np.column_stack([t, q, 0 * q + 1.0]), delimiter=",", header=names, comments="")
-    figure = tmp_path / "errors.png"
+    figure = tmp_path / "errors.svg"
     arguments = ["multirate", "two_link", "--recording", str(tmp_path / "log.csv"), "--plot", str(figure), "--json"]
     assert main(arguments) == 0
     data = json.loads(capsys.readouterr().out)
     assert data["bandwidths"]["position"] == pytest.approx(3 / (2 * np.pi), abs=0.2)
-    assert figure.stat().st_size > 0
+    # Texts are paths in the drawing, and comments beside them.
+    for axis in ("norm of the torque error [N m]", "RMS of the torque error's norm [N m]"):
+        assert f"<!-- {axis} -->" in figure.read_text()
 
 
 def test_multirate_prints_a_page(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["multirate", "two_link", "--error", "0.05"]) == 0
-    assert "slowest background" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "slowest background" in out
+    assert "Predicted torque error [N m, N]" in out
 
 
 def test_a_background_quicker_than_the_control_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

@@ -154,7 +154,7 @@ def _page(
     shown: list[Any] = [
         Text(f"{split!r}\n", style="bold"),
         table("Programs", ("task", "mult", "add"), counts),
-        table("Predicted torque error", ("joint", "RMS error", "largest error", "RMS torque"), joints),
+        table("Predicted torque error [N m, N]", ("joint", "RMS error", "largest error", "RMS torque"), joints),
         Text(
             f"RMS error {predicted.relative:.2%} of the torque with a background every {predicted.rates.background:g} s"
         ),

@@ -71,7 +71,9 @@ const Look = (() => {
         // bars keep apart in grey print by their filling
         if (bars) return this.bar(about, { color: own, pattern: { shape: ["", "/"][k % 2] } });
         const mode = s.style === "points" ? "markers" : points ? "lines+markers" : "lines";
-        const marker = { color: own, symbol: s.symbol, size: s.style === "points" ? 4 : 5 };
+        // a cloud of points is small, a few have to be seen
+        const cloud = s.style === "points" && s.y.length > 20;
+        const marker = { color: own, symbol: s.symbol, size: cloud ? 4 : s.style === "points" ? 8 : 5 };
         return { ...about, type: "scatter", mode, line: { color: own, ...s.line }, marker, ...this.whiskers(s) };
       });
     }
