@@ -157,6 +157,8 @@ def identify(
     return fit
 
 
+# Between its stages, too, threads of small products would wait for one another, at full power.
+@on_one_thread
 def _estimated(
     robot: Robot,
     source: RowSource,
@@ -246,7 +248,6 @@ def _said(say: Callable[[str], None], kind: str, make: Callable[[], Fit]) -> Fit
     return make()
 
 
-@on_one_thread
 def _fit(robot: Robot, regression: Regression, method: Method, prior: Robot, findings: tuple[str, ...]) -> Fit:
     # All methods end in values with the same evidence: their covariance is computed the same way.
     estimated = estimate(method, regression.design, regression.evidence, regression.rows, regression.source, prior)
