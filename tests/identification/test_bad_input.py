@@ -107,7 +107,7 @@ def test_a_joint_whose_torque_is_half_noise_is_not_known_well() -> None:
     assert np.sqrt((fit.residuals.measured[:, 0] ** 2).mean()) < 2.0 / 0.4
     assert fit.held_out.total < 0.02
     assert fit.verdict.grade == "usable"
-    assert "Ixy_2 are known to no better than 50 % and matter" in str(fit.verdict)
+    assert "Ixy_2 is known to no better than 50 % and matters" in str(fit.verdict)
 
 
 def test_gaps_and_repeats_are_reported_in_words() -> None:

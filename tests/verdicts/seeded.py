@@ -17,6 +17,8 @@ from verdicts.stands import Stand, gantry, stand
 Fields = dict[str, Any]
 # A joint that nobody described shows where it changes some torque by so many times its noise.
 MIN_CHANGE_OVER_NOISE = 2.0
+# Samples of a motion that tell whether it does.
+SAMPLES_APART = 10
 # Gravity torque of a joint that holds weight, relative to the most loaded joint's; constant ones among preloads.
 MIN_SHARE_HELD, CONSTANT_SHARE = 0.3, 0.3
 
@@ -247,13 +249,28 @@ def tilt(own: Stand, rng: np.random.Generator) -> Seeded:
 
 
 def zero(own: Stand, rng: np.random.Generator) -> Seeded:
-    """An encoder whose zero is off; that of the first and of the last joint hardly shows in any torque."""
-    j, off = int(rng.integers(1, max(2, own.true.n_joints - 1))), rng.uniform(0.1, 0.3) * rng.choice([-1, 1])
+    """An encoder whose zero is off, and shows in the torques: that of the first and of the last joint hardly does."""
+    off = rng.uniform(0.1, 0.3) * rng.choice([-1, 1])
+    order = rng.permutation(np.arange(1, max(2, own.true.n_joints - 1))).tolist()
+    j = next((j for j in order if _zero_shows(own, j, off)), order[0])
     shift = np.where(np.arange(own.true.n_joints) == j, off, 0.0)
     return Seeded(
         own.described, own.true, rf"encoder of {own.true.joint_names[j]} is off",
         log=lambda held, which: {k: x + shift if k == "q" else x for k, x in held.items()},
     )  # fmt: skip
+
+
+def _zero_shows(own: Stand, j: int, off: float) -> bool:
+    """Whether no other links explain the torques as well: the masses beyond two parallel axes take on any zero."""
+    states = own.states(0)
+    q, qd, qdd = (states[name][::SAMPLES_APART] for name in ("q", "qd", "qdd"))
+    rigid = own.true.without_drives()
+    tau = tf.inverse_dynamics(rigid, q, qd, qdd) / own.torque_noise
+    Y = tf.regressor(rigid, q + off * np.eye(rigid.n_joints)[j], qd, qdd)[..., list(tf.base_parameters(rigid).pivots)]
+    A = (Y / own.torque_noise[:, None]).reshape(tau.size, -1)
+    values = np.linalg.lstsq(A, tau.ravel(), rcond=1e-10)[0]
+    left = np.sqrt(((A @ values).reshape(tau.shape) - tau).var(axis=0))
+    return bool(left.max() > MIN_CHANGE_OVER_NOISE)
 
 
 def outlier(own: Stand, rng: np.random.Generator) -> Seeded:

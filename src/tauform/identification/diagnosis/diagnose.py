@@ -117,16 +117,17 @@ def find_clipping(segments: Sequence[Segment], names: tuple[str, ...], unseen: b
         unseen: the segments judge the fit; clipped torques bias its figure, not its values.
     """
     tau = np.concatenate([np.asarray(segment.tau[:MOST_SAMPLES]) for segment in segments])
-    said = [f"{name} at {at:.4g} ({count} samples)" for name, column in zip(names, tau.T, strict=True)
-            for at, count in _ends(column)]  # fmt: skip
+    said = [_clipped(name, ends) for name, column in zip(names, tau.T, strict=True) if (ends := _ends(column))]
     if not said:
         return []
     which, biased = ("torques of the validation recording", "error") if unseen else ("torques", "values")
-    what = f"{which} are clipped: {', '.join(said)}; what was beyond is not in the log"
-    remedy = (
-        f"record slower or with less load, or widen the range of the sensor or log; clipped torques bias the {biased}"
-    )
+    what = f"{which} are clipped: {', '.join(said)}; that biases the {biased}"
+    remedy = "record slower or with less load, or widen the range of the sensor or of the log"
     return [Suspicion(what, remedy, SPOILS, is_cause=False)]
+
+
+def _clipped(name: str, ends: Sequence[tuple[float, int]]) -> str:
+    return f"{name} at {' and '.join(f'{at:.4g} ({count} samples)' for at, count in ends)}"
 
 
 def _ends(column: Array) -> list[tuple[float, int]]:

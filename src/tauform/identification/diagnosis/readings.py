@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tauform.arrays import AnyArray, Array
-from tauform.identification.diagnosis.suspicion import SPOILS, Suspicion
+from tauform.identification.diagnosis.suspicion import FORBIDS, SPOILS, Suspicion
 from tauform.identification.recording.segments import Segment
 from tauform.messages import counted
 from tauform.wording import argument
@@ -28,6 +28,8 @@ MIN_RANGES_BEYOND, MOST_IN_A_ROW = 2.0, 5
 # All columns hold for this long [s] and so many samples where a log stands still, and the joint was faster than this
 # share of its usual speed before.
 LEAST_FROZEN, FEWEST_FROZEN, MIN_SPEED_SHARE = 0.05, 10, 0.05
+# What a step of a position is, in words.
+SLIP = "a slip, or lost counts"
 # Places that are named one by one.
 MOST_NAMED = 3
 
@@ -50,7 +52,9 @@ def find_bad_readings(segments: Sequence[Segment], names: tuple[str, ...]) -> li
     more = [f"and {len(said) - 2 * MOST_NAMED} more"] if len(said) > 2 * MOST_NAMED else []
     what = f"readings that no robot makes: {', '.join([*said[: 2 * MOST_NAMED], *more])}"
     remedy = f"repair these samples in the log, or cut them out ({argument('between')}), then identify again"
-    return [Suspicion(what, remedy, SPOILS, is_cause=False)]
+    # From a slip on, every position is wrong, and with it every value; single samples spoil little.
+    slips = any(SLIP in sentence for sentence in said)
+    return [Suspicion(what, remedy, FORBIDS if slips else SPOILS, is_cause=slips)]
 
 
 def _held(q: Array, tau: Array) -> AnyArray:
@@ -91,9 +95,7 @@ def _jumps(t: Array, q: Array, copied: AnyArray, name: str) -> list[str]:
             samples = counted(int(back - here), "position sample")
             found.append(f"{samples} of {name} off by {step[here]:.2g} at t = {t[here + 1]:.4g} s")
         else:
-            found.append(
-                f"the position of {name} steps by {step[here]:.2g} at t = {t[here + 1]:.4g} s (a slip, or lost counts)"
-            )
+            found.append(f"the position of {name} steps by {step[here]:.2g} at t = {t[here + 1]:.4g} s ({SLIP})")
         k += 2 if returns else 1
     return found[:MOST_NAMED]
 

@@ -173,7 +173,7 @@ def _squares(choosing: Evidence, judging: Evidence, columns: Sequence[int]) -> f
 
 
 def purchases(choice: Candidates, evidence: Evidence, columns: Sequence[int], start: Sequence[int]) -> list[str]:
-    """A sentence for each further term of a selection, those of a coupling together."""
+    """A sentence for each further law of a selection: a joint's friction, what pulls at it, a coupling."""
     held_out = HeldOut(evidence)
     held_out.settle_weights(columns)
     squares = held_out.squares(columns)
@@ -182,12 +182,25 @@ def purchases(choice: Candidates, evidence: Evidence, columns: Sequence[int], st
     grouped = {c for group in coupled for c in group}
     plain = [own for own in choice.coulomb.values() if sum(c in columns for c in own) < 2]
     only = {c for own in plain for c in own}  # a width in place of another is no further term
-    singles = [[c] for c in columns if c not in grouped | set(start) and (c not in steps or c not in only)]
+    singles = [c for c in columns if c not in grouped | set(start) and (c not in steps or c not in only)]
+    # Several steps of one joint are one law of friction, and whatever follows its position is one pull.
+    laws: dict[object, list[int]] = {}
+    for c in singles:
+        term = choice.design.terms[c - choice.design.base.n]
+        law = (term.joints, "q" in term.reads or term.shape) if isinstance(term, Drive) else c
+        laws.setdefault(law, []).append(c)
     return [
-        _sentence(choice, group, squares, held_out.squares([c for c in columns if c not in group]), evidence)
-        for group in (*singles, *coupled)
+        _sentence(choice, group, squares, held_out.squares(_without(choice, columns, group)), evidence)
+        for group in (*laws.values(), *coupled)
         if group
     ]
+
+
+def _without(choice: Candidates, columns: Sequence[int], group: Sequence[int]) -> list[int]:
+    """The columns but a group; a joint whose steps all go has the sharp one of plain friction."""
+    left = [c for c in columns if c not in group]
+    sharp = [own[0] for own in choice.coulomb.values() if set(own) & set(group) and not set(own) & set(left)]
+    return sorted([*left, *sharp])
 
 
 def _sentence(choice: Candidates, group: Sequence[int], squares: Array, without: Array, evidence: Evidence) -> str:
@@ -200,7 +213,11 @@ def _sentence(choice: Candidates, group: Sequence[int], squares: Array, without:
     helped = int((without[:, joint] > squares[:, joint]).sum())
     names = ", ".join(term.name for term in terms)
     first = terms[0]
-    meaning = "a shaft that two joints turn together" if len(terms) > 1 and isinstance(first, Drive) else first.meaning
+    meaning = first.meaning
+    if isinstance(first, Drive) and len(first.joints) > 1 and len(terms) > 1:
+        meaning = "a shaft that two joints turn together"
+    elif len({term.meaning for term in terms}) > 1:
+        meaning = "a pull that follows the position (a spring, a counterbalance, a weight that is not described)"
     name = choice.design.robot.joint_names[joint]
     return (
         f"found {names}: {meaning}; it lowers the held-out error of {name!r} from {before:.3g} to {after:.3g} %, on "

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from tauform.arrays import AnyArray, Array
-from tauform.description.drives import Smooth
+from tauform.description.drives import Drive, Smooth
 from tauform.escaping.shown import visible
 from tauform.identification.diagnosis.masses import has_plausible_masses
 from tauform.identification.fitted.model import FittedModel
@@ -112,7 +112,7 @@ def judge(fit: FittedModel) -> Verdict:
     if fit.condition > GOOD_CONDITION:
         level = max(level, 1 if fit.condition <= USABLE_CONDITION else 2)
         reasons.append(f"the condition number is {fit.condition:.1e}, so that parameters trade off against each other")
-    level = max(level, _judge_colour(fit, errors, reasons))
+    level = max(level, _judge_colour(fit, errors, reasons, following))
     if not has_plausible_masses(fit.robot):
         reasons.append("the description has no masses to compare with, so that a wrong torque gain would not show")
     unique = tuple(dict.fromkeys(following))
@@ -129,7 +129,7 @@ def _praise(fit: FittedModel) -> str:
     return f"{100 * errors.total:.2g} % error on {errors.source}; {known_within}"
 
 
-def _judge_colour(fit: FittedModel, errors: Errors, reasons: list[str]) -> int:
+def _judge_colour(fit: FittedModel, errors: Errors, reasons: list[str], following: list[str]) -> int:
     """Sensors forget within a few rows; what is left and changes as slowly as the motion is a law that is missing."""
     correlation, after = slow_correlation(fit)
     slow = np.flatnonzero(carries_torque(fit) & (correlation > MAX_SLOW_CORRELATION))
@@ -144,12 +144,34 @@ def _judge_colour(fit: FittedModel, errors: Errors, reasons: list[str]) -> int:
             "fit before the reduction tells whether something else is missing"
         )
         return int((errors.joints > GOOD_ERROR)[slow].any())
-    reasons.append(
-        f"what is left at {names} changes as slowly as the motion ({told}), as no noise does: something moves or pulls "
-        "that is not described (a joint that the description holds still, a cable, a spring, a flexible gear), or "
-        "friction follows another law"
-    )
-    return int((errors.joints > GOOD_ERROR)[slow].any())
+    pulled = [j for j in slow.tolist() if _position_terms(fit, j)]
+    if pulled:
+        # Terms that leave this stand in for another law: they hold where they were fitted, and nowhere else.
+        which = ", ".join(name for j in pulled for name in _position_terms(fit, j))
+        at = ", ".join(fit.robot.joint_names[j] for j in pulled)
+        reasons.append(
+            f"something pulls at {at} that {which} only come{'s' * (',' not in which)} near to: what is left there "
+            f"still changes as slowly as the motion ({told}); beyond the recorded positions errors may be larger"
+        )
+        following.append(
+            f"describe what pulls at {at} (a spring, a counterbalance, a cable), or record the whole range that you use"
+        )
+        slow = np.setdiff1d(slow, pulled)
+    if len(slow):
+        names = ", ".join(fit.robot.joint_names[j] for j in slow)
+        # A fault that is named leaves such residuals too, and need not be the only one.
+        unless = "unless that is why, " if fit.suspicions else ""
+        reasons.append(
+            f"{unless}something moves or pulls at {names} that is not described (a joint that the description holds "
+            "still, a cable, a spring, a flexible gear), or friction follows another law: what is left there changes "
+            f"as slowly as the motion ({told}), as no noise does"
+        )
+    return int(bool(pulled) or bool((errors.joints > GOOD_ERROR)[slow].any()))
+
+
+def _position_terms(fit: FittedModel, joint: int) -> list[str]:
+    """Names of the terms that were found at a joint and follow its position."""
+    return [t.name for t in fit.terms if isinstance(t, Drive) and t.joints == (joint,) and "q" in t.reads]
 
 
 def _judge_physical(fit: FittedModel, reasons: list[str], following: list[str]) -> int:
@@ -213,7 +235,8 @@ def _judge_values(fit: FittedModel, reasons: list[str], following: list[str]) ->
         shown = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
         short = _seconds(fit) < MIN_MOTION_TIME
         span = f", after no more than {_seconds(fit):.2g} s of motion" if short else ""
-        reasons.append(f"{shown} are known to no better than {100 * MAX_KNOWN_DEVIATION:.0f} % and matter{span}")
+        known, matter = ("is", "matters") if len(vague) == 1 else ("are", "matter")
+        reasons.append(f"{shown} {known} known to no better than {100 * MAX_KNOWN_DEVIATION:.0f} % and {matter}{span}")
         following += [RECORD_LONGER] * short + [missing_motion(fit.design, vague)]
     negative = _negative(fit)
     if negative and fit.physical is None:
