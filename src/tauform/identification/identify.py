@@ -172,16 +172,16 @@ def _estimated(
     """The fit of a design, and of the friction and couplings that held-out blocks ask for where these are `auto`."""
     # Before anything is chosen: terms could take on what a swapped column does.
     measure = partial(measured_direction, robot=robot, plain=columns, source=source, auto=auto)
-    swap, causes = diagnose(source, measure)
-    in_order = swap is None and not any(suspicion.is_cause for suspicion in causes)
+    # Nothing of bad readings is dropped: what is wrong with a log is its owner's to mend, before all else.
+    bad = find_bad_readings(source.segments, robot.joint_names)
+    swap, causes = (None, ()) if any(own.is_cause for own in bad) else diagnose(source, measure)
+    in_order = swap is None and not any(suspicion.is_cause for suspicion in (*bad, *causes))
     # Springs and friction laws found beside a fault of the log or of the mount would be made up for it.
     regression, more, late = chosen_regression(source, *(auto if in_order else (False, False)), in_order, say)
     check_excitation(regression.design, regression.evidence, regression.rows, has_prior=method == "ridge")
     say("estimating")
     fit = _fit(robot, regression, method, prior, (*findings, *more))
     # Saturated torques bias the fit without leaving large residuals, so they are looked for in the log itself.
-    # Nothing of these is dropped: what is wrong with a log is its owner's to mend.
-    bad = find_bad_readings(source.segments, robot.joint_names)
     # A log that stands still repeats its largest value too.
     clipped = [] if bad else find_clipping(source.segments, robot.joint_names)
     drift = find_drift(fit.design, fit.values, regression.shown) if in_order else []

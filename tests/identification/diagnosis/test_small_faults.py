@@ -146,3 +146,16 @@ def test_friction_that_builds_up_over_positions_is_no_delay(seconds: float) -> N
     fit = tf.identify(robot, tf.Recording(path.t[:n], path.q[late:], tau[:n]))
     # Torques of an earlier sample belong to these positions: they lag.
     assert ("torques lag behind" in said(fit)) == (seconds > 0), said(fit)
+
+
+def test_a_log_that_stands_still_is_named_and_its_velocities_are_not_blamed() -> None:
+    path = motion(arm(), 1, duration=12.0)
+    recording = simulated_recording(arm(), path, np.random.default_rng(1), torque_noise=0.5)
+    held = {"q": np.array(recording.q), "qd": np.array(path.qd), "tau": np.array(recording.tau)}
+    first = int(np.argmax(np.abs(path.qd).min(axis=1)))
+    for column in held.values():
+        column[first : first + 150] = column[first]
+    assert "all columns stand still for 1.5 s" in said(tf.identify(arm(), tf.Recording(recording.t, **held)))
+    # A column of another joint is refused all the same.
+    with pytest.raises(RecordingError, match="columns look swapped"):
+        tf.identify(arm(), tf.Recording(recording.t, **{**held, "qd": held["qd"][:, [1, 0, 2]]}))

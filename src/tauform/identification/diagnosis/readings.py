@@ -36,30 +36,44 @@ MOST_NAMED = 3
 
 def find_bad_readings(segments: Sequence[Segment], names: tuple[str, ...]) -> list[Suspicion]:
     """Suspicions of outliers, slips and frozen stretches."""
-    said: list[str] = []
+    frozen: list[str] = []
+    jumps: list[str] = []
+    spikes: list[str] = []
     for segment in segments:
         t, q, tau = (np.asarray(x[:MOST_SAMPLES], dtype=np.float64) for x in (segment.t, segment.q, segment.tau))
         if len(t) < 4 * N_AROUND:
             continue
         held = _held(q, tau)
-        frozen, inside = _frozen(t, q, held, segment.rate)
-        said += frozen
+        still, inside = _frozen(t, q, held, segment.rate)
+        frozen += still
         for j, name in enumerate(names):
-            said += _jumps(t, q[:, j], inside, name)
-            said += _spikes(t, tau[:, j], name)
+            jumps += _jumps(t, q[:, j], inside, name)
+            spikes += _spikes(t, tau[:, j], name)
+    said = [*frozen, *jumps, *spikes]
     if not said:
         return []
     more = [f"and {len(said) - 2 * MOST_NAMED} more"] if len(said) > 2 * MOST_NAMED else []
     what = f"readings that no robot makes: {', '.join([*said[: 2 * MOST_NAMED], *more])}"
     remedy = f"repair these samples in the log, or cut them out ({argument('between')}), then identify again"
-    # From a slip on, every position is wrong, and with it every value; single samples spoil little.
-    slips = any(SLIP in sentence for sentence in said)
-    return [Suspicion(what, remedy, FORBIDS if slips else SPOILS, is_cause=slips)]
+    # A position that jumps has accelerations without bounds: no value, sign or law is worth a word beside them. From a
+    # slip on every position is wrong.
+    forbids = frozen or any(SLIP in sentence for sentence in jumps)
+    return [Suspicion(what, remedy, FORBIDS if forbids else SPOILS, is_cause=bool(frozen or jumps))]
 
 
 def _held(q: Array, tau: Array) -> AnyArray:
     """(N - 1,) whether all positions and torques are those of the sample before."""
     return np.asarray((np.diff(q, axis=0) == 0).all(axis=1) & (np.diff(tau, axis=0) == 0).all(axis=1))
+
+
+def stands_still(q: Array, other: Array) -> AnyArray:
+    """(N - 1,) steps within a stretch of copied samples, and the one that ends it and makes up for them."""
+    held, found = _held(q, other), np.zeros(max(0, len(q) - 1), dtype=bool)
+    edges = np.diff(np.concatenate([[0], held.astype(int), [0]]))
+    for first, last in zip(np.flatnonzero(edges > 0).tolist(), np.flatnonzero(edges < 0).tolist(), strict=True):
+        # Loggers that are faster than their sensors copy a few samples all the time.
+        found[first : last + 1] = last - first >= FEWEST_FROZEN
+    return found
 
 
 def _frozen(t: Array, q: Array, held: AnyArray, rate: float) -> tuple[list[str], AnyArray]:

@@ -11,6 +11,7 @@ from tauform.arrays import Array
 from tauform.description.joint import Limits
 from tauform.description.robot import Robot
 from tauform.errors import IdentificationError, RecordingError
+from tauform.identification.diagnosis.readings import stands_still
 from tauform.identification.recording.lone import refuse_lone_samples
 from tauform.identification.recording.recording import SAMPLES_PER_PIECE, Recording
 from tauform.identification.recording.rest import is_constant, resting, sampled
@@ -185,8 +186,10 @@ def _check_velocities(robot: Robot, recording: Recording) -> None:
     q, qd = (np.asarray(x[stretch])[fresh] for x in (recording.q, recording.qd))
     # Positions regained from the velocities, free of the noise that differences have.
     steps = np.diff(t)[:, None]
-    regained = np.cumsum(0.5 * (qd[1:] + qd[:-1]) * steps, axis=0)
-    moved = q[1:] - q[0]
+    # Where a logger stood still, velocities say nothing of positions; `find_bad_readings` names it.
+    counts = ~stands_still(q, qd)[:, None]
+    regained = np.cumsum(0.5 * (qd[1:] + qd[:-1]) * steps * counts, axis=0)
+    moved = np.cumsum(np.diff(q, axis=0) * counts, axis=0)
     for j, name in enumerate(robot.joint_names):
         # Without means: the constant of integration does not count.
         a, b = moved[:, j] - moved[:, j].mean(), regained[:, j] - regained[:, j].mean()
