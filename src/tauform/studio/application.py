@@ -143,11 +143,13 @@ def build(project: Project) -> None:
     # The tab that was open is open after a reload.
     panels.on_value_change(lambda event: project.choices.update(tab=event.value))
     panels.on_value_change(desk.left)
+    # Taken first: the Robot tab shows lines of its own once it is drawn.
+    before = project.shown_lines or project.lines.load()
     with panels:
         for name, tab in TABS.items():
             with ui.tab_panel(name):
                 tab(desk)
-    desk.show_lines(project.lines.load())
+    desk.show_lines(before)
 
 
 def _turn(project: Project, dark: ui.dark_mode) -> None:
@@ -159,5 +161,10 @@ def _turn(project: Project, dark: ui.dark_mode) -> None:
 def _say_two_tabs(project: Project) -> None:
     label = ui.label(TWO_TABS).classes("text-xs soft")
     label.set_visibility(False)
+
+    def look() -> None:
+        # A page that was loaded again waits for a while to come back; it is no other tab.
+        label.set_visibility(sum(page.has_socket_connection for page in project.pages) > 1)
+
     # Seen every two seconds: tabs open and close without telling each other.
-    ui.timer(2.0, lambda: label.set_visibility(len(project.watchers) > 1))
+    ui.timer(2.0, look)

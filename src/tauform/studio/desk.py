@@ -41,12 +41,17 @@ class Desk:
         self.python: Any = None
         self.shell: Any = None
         project.watchers.append(self.told)
+        project.pages.append(self.client)
         # A closed tab follows nothing; what runs goes on, and the next page shows it.
-        self.client.on_delete(lambda: project.watchers.remove(self.told))
+        self.client.on_delete(self._closed)
 
     def follow(self, what: str, draw: Callable[[], None]) -> None:
         """Call `draw` whenever the robot, the logs or the results change, in this tab or another."""
         self.followers[what].append(draw)
+
+    def _closed(self) -> None:
+        self.project.watchers.remove(self.told)
+        self.project.pages.remove(self.client)
 
     def told(self, what: str) -> None:
         """Draw what changed; a mistake in one tab does not keep the others from being drawn."""
@@ -59,7 +64,8 @@ class Desk:
                     running.handle_exception(error)
 
     def show_lines(self, lines: Lines) -> None:
-        """Show how the library does what was just done."""
+        """Show how the library does what was just done, also after the page is loaded again."""
+        self.project.shown_lines = lines
         self.python.set_content(lines.python)
         # An empty block would look broken.
         self.shell.set_content(lines.shell or "# in Python only")

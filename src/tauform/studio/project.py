@@ -20,7 +20,7 @@ from tauform.files.private import private_folder
 from tauform.pipeline.motion import home_position
 from tauform.report.html.meshes import LinkMesh, link_meshes
 from tauform.studio.jobs import Job
-from tauform.studio.lines import Edits, FitLines, LogChoice, RobotLines
+from tauform.studio.lines import Edits, FitLines, Lines, LogChoice, RobotLines
 from tauform.studio.results import FIELDS, FitLook, LogLook, PlannedMotion, ShownReduction
 
 LARGEST_UPLOAD = 400 * 2**20  # bytes
@@ -61,7 +61,9 @@ class Project:
         report: the last report's path, and whose it is.
         job: running work; its result goes to `finish`, whether a page is open or not.
         complaint: why the last work failed, until a page has shown it.
+        shown_lines: how the library does what was done last; None before anything was.
         watchers: called by every open page's name when something changes: "robot", "logs", "work".
+        pages: browser pages of the session, with those that were left a moment ago and may come back.
     """
 
     folder: Path
@@ -86,7 +88,9 @@ class Project:
     job: Job | None = None
     finish: Callable[[Any], None] = lambda result: None
     complaint: str = ""
+    shown_lines: Lines | None = None
     watchers: list[Callable[[str], None]] = field(default_factory=list)
+    pages: list[Any] = field(default_factory=list)
     meshes: list[LinkMesh] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     # Kept while no edit changes: sliders ask for it many times a second.

@@ -11,7 +11,7 @@ import pytest
 
 import tauform as tf
 from studio.studio_pages import drop_logs, drop_robot, heavier_arm, open_studio, torques, write_logs
-from tools.browser import BROWSER, NO_BROWSER
+from tools.browser import BROWSER, NO_BROWSER, set_slider
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 pytest.importorskip("nicegui", reason="nicegui is not installed")
@@ -68,6 +68,21 @@ def test_two_tabs_show_and_change_one_project(browser: Any, address: str, tmp_pa
     page.get_by_text("Open another robot").click()
     drop_robot(page, tf.load("kr6_r700").save(tmp_path / "six.toml").path)
     second.wait_for_function("document.querySelectorAll('.torque').length === 6")
+
+
+def test_a_reload_keeps_the_lines_and_is_no_other_tab(browser: Any, address: str) -> None:
+    """The page that was left may come back for a minute; it is not open meanwhile."""
+    page, _ = open_studio(browser, address)
+    set_slider(page, 1, 0.3)
+    lines = page.locator("footer.lines code").first
+    page.wait_for_function("document.querySelector('footer.lines code').textContent.includes('inverse_dynamics')")
+    said = lines.inner_text()
+    page.reload()
+    page.wait_for_selector(".torque")
+    # Twice the time between looks for other tabs.
+    page.wait_for_timeout(4000)
+    assert lines.inner_text() == said
+    assert not page.get_by_text("Open in another tab too").is_visible()
 
 
 def test_a_log_of_another_robot_is_told_by_its_columns(browser: Any, address: str, tmp_path: Path) -> None:

@@ -101,7 +101,8 @@ def velocity_spectrum_plot(seen: RecordingSummary) -> Plot:
     names, spectrum = short_names(seen.joint_names), seen.spectrum
     series = [Series(name, row, style="thin") for name, row in zip(names, spectrum.density, strict=True)]
     caption = f"Spectrum of the velocities; the motion ends at {spectrum.bandwidth:.3g} Hz"
-    label = "power density [(rad/s)²/Hz, (m/s)²/Hz]"
+    # Short: it stands upright beside figures that are low.
+    label = "power [(rad/s)², (m/s)² per Hz]"
     x = spectrum.frequencies
     return Plot(caption, [Panel("", series)], "frequency [Hz]", label, x=x, xlog=True, ylog=True)
 

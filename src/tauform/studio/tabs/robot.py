@@ -10,6 +10,7 @@ from nicegui import events, run, ui
 
 from tauform.arrays import Array
 from tauform.description.formats.load import robots
+from tauform.description.robot import Robot
 from tauform.errors import TauformError
 from tauform.fast.kinematics import jacobian
 from tauform.fast.matrices import mass_matrix
@@ -29,7 +30,6 @@ MOST_WRITTEN = 12
 TONES = {"unphysical": "bad", "doubtful": "warn", "note": "soft"}
 # Width of the columns beside a slider [rem].
 WIDTHS = {"q": 3.4, "qd": 2.6, "qdd": 2.6, "torque": 6.2, "gravity": 4.4}
-UNITS = {"q": "°, mm", "qd": "rad/s", "qdd": "rad/s²", "torque": "N m, N", "gravity": "N m, N"}
 
 
 def robot_tab(desk: Desk) -> None:
@@ -113,18 +113,19 @@ class RobotTab:
             show_changes(self.desk, self.update)
         self.labels, self.rates = [], []
         with self.joints:
-            self._head()
+            self._head(robot)
             for j, (name, (low, high)) in enumerate(zip(robot.joint_names, coordinate_ranges(robot), strict=True)):
                 self._row(j, name, float(low), float(high))
         self.update()
 
-    def _head(self) -> None:
+    def _head(self, robot: Robot) -> None:
+        units = _units(robot)
         with ui.row().classes("w-full gap-2 text-xs soft items-end joint-row"):
             ui.label("joint").classes("grow joint-name")
             for heading, width in WIDTHS.items():
                 with ui.column().classes("gap-0 items-end").style(f"width: {width}rem; flex: none"):
                     ui.label(heading).classes("font-semibold")
-                    ui.label(UNITS[heading])
+                    ui.label(units[heading]).classes("text-right")
 
     def _row(self, j: int, name: str, low: float, high: float) -> None:
         with ui.row().classes("items-center w-full gap-2 joint-row"):
@@ -201,6 +202,16 @@ class RobotTab:
         if not chosen:
             label.classes("chosen")
         self.scene.highlight([] if chosen else links)
+
+
+def _units(robot: Robot) -> dict[str, str]:
+    """Units of the columns: those of joints that turn, of joints that slide, or both."""
+    kinds = {joint.type.is_angle: joint.type for joint in robot.joints}.items()
+    coordinate = {is_angle: "°" if is_angle else "mm" for is_angle, _ in kinds}
+    rate, effort = ", ".join(f"{kind.unit}/s" for _, kind in kinds), ", ".join(kind.effort_unit for _, kind in kinds)
+    acceleration = ", ".join(f"{kind.unit}/s²" for _, kind in kinds)
+    shown = {"q": ", ".join(coordinate.values()), "qd": rate, "qdd": acceleration}
+    return shown | {"torque": effort, "gravity": effort}
 
 
 def _figure(column: str) -> ui.label:

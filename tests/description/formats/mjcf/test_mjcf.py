@@ -306,3 +306,13 @@ def test_sites_are_frames_where_mujoco_has_them(tmp_path: Path) -> None:
         found = tf.forward_kinematics(robot, [0.7, 0.4], frame)
         assert np.abs(found[:3, 3] - data.site_xpos[site]).max() < 1e-12
         assert np.abs(found[:3, :3] - data.site_xmat[site].reshape(3, 3)).max() < 1e-12
+
+
+def test_a_geom_without_a_colour_has_none(tmp_path: Path) -> None:
+    """MuJoCo fills in a grey that pages would take for the description's own."""
+    file = tmp_path / "colours.xml"
+    file.write_text(
+        '<mujoco><asset><material name="grey" rgba=".5 .5 .5 1"/></asset><worldbody><body><joint type="hinge"/>'
+        '<geom size=".1"/><geom size=".1" rgba="1 0 0 1"/><geom size=".1" material="grey"/></body></worldbody></mujoco>'
+    )
+    assert [shape.colour for shape in tf.load(file).visuals] == [None, (1.0, 0.0, 0.0), (0.5, 0.5, 0.5)]

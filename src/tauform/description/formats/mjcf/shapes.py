@@ -10,6 +10,9 @@ import numpy as np
 from tauform.arrays import Array
 from tauform.description.shapes import Box, Capsule, Cylinder, Hull, Shape, Solid, Sphere, Triangles
 
+# Red, green and blue of geoms without a colour.
+UNSAID = (0.5, 0.5, 0.5)
+
 
 def mjcf_shapes(mujoco: Any, model: Any, body_name: Callable[[Any, int], str]) -> tuple[Shape, ...]:
     """Boxes, cylinders, spheres, capsules and meshes; planes and height fields belong to the scene.
@@ -53,11 +56,12 @@ def _surface(model: Any, k: int) -> Triangles:
     )
 
 
-def _rgb(model: Any, k: int) -> tuple[float, float, float]:
+def _rgb(model: Any, k: int) -> tuple[float, float, float] | None:
     # A material overrides the geom's own colour, as MuJoCo draws it.
     material = int(model.geom_matid[k])
     red, green, blue, _ = (model.mat_rgba[material] if material >= 0 else model.geom_rgba[k]).tolist()
-    return red, green, blue
+    # What MuJoCo fills in where the file says nothing; pages choose their own then.
+    return (red, green, blue) if material >= 0 or (red, green, blue) != UNSAID else None
 
 
 def _placement(mujoco: Any, model: Any, k: int) -> Array:
