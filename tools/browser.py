@@ -9,6 +9,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -36,8 +37,11 @@ def chromium(more: Sequence[str] = ()) -> Iterator[Any]:
 
 
 @contextmanager
-def studio(*arguments: str) -> Iterator[str]:
+def studio(*arguments: str, folder: Path | None = None) -> Iterator[str]:
     """A studio of its own process; its address, with the token.
+
+    Args:
+        folder: where it is started; pages name files as they are given.
 
     Raises:
         AssertionError: it did not start, or complained of a defect meanwhile.
@@ -45,7 +49,7 @@ def studio(*arguments: str) -> Iterator[str]:
     command = [sys.executable, "-m", "tauform", "studio", *arguments, "--no-browser", "--quiet"]
     # Complaints go to a file: a pipe that nobody reads would stop the server once it is full.
     with tempfile.TemporaryFile("w+", encoding="utf-8") as said:
-        server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=said, text=True, encoding="utf-8")
+        server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=said, text=True, encoding="utf-8", cwd=folder)
         assert server.stdout is not None
         try:
             found = re.findall(r"http://\S+", server.stdout.readline())
@@ -70,5 +74,8 @@ def watched(page: Any) -> list[str]:
 
 def set_slider(page: Any, joint: int, share: float) -> None:
     """Click into the slider of a joint, at a share of its length."""
-    box = page.locator(".q-slider").nth(joint).bounding_box()
+    slider = page.locator(".q-slider").nth(joint)
+    # In the middle: the lines at the foot of narrow pages would take the click.
+    slider.evaluate("slider => slider.scrollIntoView({block: 'center', behavior: 'instant'})")
+    box = slider.bounding_box()
     page.mouse.click(box["x"] + share * box["width"], box["y"] + box["height"] / 2)

@@ -12,7 +12,7 @@ from PIL import Image
 
 import tauform as tf
 from tools.browser import chromium, set_slider, studio
-from tools.real_robots import urdf
+from tools.real_robots import copied_urdf, urdf
 from tools.simulated_logs import simulated_log
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "pictures"
@@ -60,7 +60,11 @@ def reports(browser: Any, path: Path) -> None:
 
 def studios(browser: Any) -> None:
     """The studio with a Panda, three of its joints turned."""
-    with studio(str(urdf("panda")), "--tip", "panda_link8") as address:
+    # By its name alone: pictures show no path of this machine.
+    with (
+        tempfile.TemporaryDirectory() as scratch,
+        studio(copied_urdf("panda", Path(scratch)).name, "--tip", "panda_link8", folder=Path(scratch)) as address,
+    ):
         for end, page in windows(browser):
             page.goto(address)
             page.wait_for_selector(".torque")

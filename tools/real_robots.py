@@ -38,6 +38,15 @@ def urdf(name: str) -> Path:
     return found[0]
 
 
+def copied_urdf(name: str, folder: Path) -> Path:
+    """A URDF of example-robot-data in a folder of one's own; its meshes stay where they are."""
+    text = urdf(name).read_text(encoding="utf-8")
+    meshes = example_folder().as_posix()
+    copy = folder / f"{name}.urdf"
+    copy.write_text(text.replace("package://example-robot-data/robots", f"file://{meshes}"), encoding="utf-8")
+    return copy
+
+
 def without_losses(robot: Robot) -> Robot:
     """The bare tree that other tools compute with: no friction, no rotors, mimic joints free."""
     nothing = {"viscous": 0.0, "coulomb": 0.0, "offset": 0.0, "rotor_inertia": None}

@@ -12,6 +12,7 @@ import tauform as tf
 from real_robots import urdf
 from studio.studio_pages import heavier_arm, open_studio, write_logs
 from tools.browser import BROWSER, NO_BROWSER, set_slider, studio
+from tools.real_robots import copied_urdf
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 pytest.importorskip("nicegui", reason="nicegui is not installed")
@@ -45,8 +46,9 @@ class Tour:
 def test_a_tour_from_a_robot_to_code(browser: Any, tmp_path: Path) -> None:
     """Everything a newcomer does, with a picture of each step."""
     robot = tf.load(urdf("panda"), tip="panda_link8")
-    logs = [str(path) for path in write_logs(heavier_arm(robot, 1.15), tmp_path)]
-    with studio(str(urdf("panda")), *logs, "--tip", "panda_link8") as address:
+    # By their names alone: pictures show no path of this machine.
+    names = [path.name for path in (copied_urdf("panda", tmp_path), *write_logs(heavier_arm(robot, 1.15), tmp_path))]
+    with studio(*names, "--tip", "panda_link8", folder=tmp_path) as address:
         page, complaints = open_studio(browser, address)
         page.set_viewport_size({"width": 1200, "height": 720})
         tour = Tour(page, tmp_path / "tour")
