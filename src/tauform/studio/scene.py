@@ -186,6 +186,7 @@ class Player:
     def _toggle(self) -> None:
         self.timer.active = not self.timer.active
         self.button.set_text("Stop" if self.timer.active else "Play")
+        self.button.set_icon("stop" if self.timer.active else "play_arrow")
 
 
 def _colour(mixed: Array) -> str:

@@ -18,6 +18,13 @@ pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 pytest.importorskip("nicegui", reason="nicegui is not installed")
 pytestmark = [pytest.mark.nightly, pytest.mark.skipif(BROWSER is None, reason=NO_BROWSER)]
 
+# The verdict stands between the bar above and the lines below.
+SEEN = """() => {
+  const [seen, above, below] = [".verdict", "header", "footer"].map(
+    one => document.querySelector(one).getBoundingClientRect());
+  return seen.top >= above.bottom && seen.bottom <= below.top;
+}"""
+
 
 class Tour:
     """Screenshots in the order of the work; `TAUFORM_TOUR=docs/pictures/tour` renews those of the site."""
@@ -58,6 +65,7 @@ def test_a_tour_from_a_robot_to_code(browser: Any, tmp_path: Path) -> None:
         tour.picture("sliders")
         page.get_by_text("Change masses, payload, tool, gravity").click()
         page.get_by_label("mass", exact=True).fill("3")
+        page.mouse.wheel(0, 140)
         tour.picture("payload")
         page.get_by_label("mass", exact=True).fill("0")
         tour.tab("Plan")
@@ -68,6 +76,8 @@ def test_a_tour_from_a_robot_to_code(browser: Any, tmp_path: Path) -> None:
         page.wait_for_selector("text=Spectrum of the velocities")
         tour.picture("log")
         tour.press("Identify", ".verdict")
+        # The button is at the foot of the logs; the page shows what was asked for, clear of its bars.
+        page.wait_for_function(SEEN)
         tour.picture("verdict")
         page.locator("text=The recording, links coloured").scroll_into_view_if_needed()
         page.get_by_role("button", name="Play").click()
@@ -77,7 +87,7 @@ def test_a_tour_from_a_robot_to_code(browser: Any, tmp_path: Path) -> None:
         page.get_by_text("physically consistent links").click()
         tour.press("Identify", "text=Fits side by side")
         page.locator("text=Fits side by side").scroll_into_view_if_needed()
-        page.mouse.wheel(0, 200)
+        page.mouse.wheel(0, 260)
         tour.picture("comparison")
         tour.tab("Shrink")
         tour.press("Shrink", "text=Error of each joint")

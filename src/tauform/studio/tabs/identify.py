@@ -14,6 +14,8 @@ from tauform.studio.tabs.fits import show_fits
 from tauform.studio.tabs.logs import LogCard, show_looks
 
 ROLES = ("fit", "validate", "leave out")
+# Once it is drawn; pages of other tabs have none.
+SHOW_VERDICT = """requestAnimationFrame(() => document.querySelector(".verdict")?.scrollIntoView({block: "nearest"}))"""
 
 
 def identify_tab(desk: Desk) -> None:
@@ -65,7 +67,11 @@ class IdentifyTab:
             card.refresh()
         # Fits by name, looks by what they are: a look may replace one of the same log.
         if self.shown != [*self.project.fits, *self.project.looks.values()]:
+            fitted = any(name not in self.shown for name in self.project.fits)
             self._show_results()
+            if fitted:
+                # Whoever pressed the button stands at the foot of the logs, perhaps far below the verdict.
+                ui.run_javascript(SHOW_VERDICT)
 
     def _show_results(self) -> None:
         self.shown = [*self.project.fits, *self.project.looks.values()]
