@@ -57,7 +57,7 @@ def test_a_tour_from_a_robot_to_code(browser: Any, tmp_path: Path) -> None:
     names = [path.name for path in (copied_urdf("panda", tmp_path), *write_logs(heavier_arm(robot, 1.15), tmp_path))]
     with studio(*names, "--tip", "panda_link8", folder=tmp_path) as address:
         page, complaints = open_studio(browser, address)
-        page.set_viewport_size({"width": 1200, "height": 720})
+        page.set_viewport_size({"width": 1200, "height": 820})
         tour = Tour(page, tmp_path / "tour")
         tour.picture("robot")
         for joint, share in ((1, 0.6), (3, 0.45), (5, 0.5)):
@@ -65,7 +65,6 @@ def test_a_tour_from_a_robot_to_code(browser: Any, tmp_path: Path) -> None:
         tour.picture("sliders")
         page.get_by_text("Change masses, payload, tool, gravity").click()
         page.get_by_label("mass", exact=True).fill("3")
-        page.mouse.wheel(0, 140)
         tour.picture("payload")
         page.get_by_label("mass", exact=True).fill("0")
         tour.tab("Plan")
