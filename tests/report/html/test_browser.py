@@ -113,6 +113,11 @@ def test_no_table_hides_a_column(browser: Any, tmp_path: Path, width: int) -> No
     page.wait_for_function(f"{hidden}.every(more => more <= 1)")
     assert page.locator(".stacked").count() == 2
     assert page.locator(".wide td >> nth=1").is_visible()
+    # Sorting stays: descending at the second click.
+    heading = page.locator("#a th button").first
+    heading.click()
+    heading.click()
+    assert page.locator("#a td").first.inner_text().split()[-1] == "link2"
     # A4 without its margins: 186 mm at 96 pixels per inch.
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     page.emulate_media(media="print")
