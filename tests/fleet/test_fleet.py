@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -169,6 +170,16 @@ def test_the_command_writes_tables_and_a_report(
         assert f"<h2>{name}</h2>" in part
         assert "predicted by the pooled model" in part
         assert ("broken.csv" in part) == (name == "A00")
+
+
+def test_links_of_the_pooled_fit_are_physical_where_that_is_asked_for(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("clarabel")
+    assert main(["fleet", "two_link", str(folder), "--workers", "0", "--physical", "--json"]) == 0
+    pooled = json.loads(capsys.readouterr().out)["pooled"]
+    assert pooled["physical"]
+    assert 0 < pooled["error"] < 0.2
 
 
 def test_pages_show_what_was_measured_and_what_the_pooled_model_predicts(found: tf.FleetFit) -> None:

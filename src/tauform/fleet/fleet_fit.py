@@ -116,6 +116,8 @@ def rows_of(fit: FleetFit) -> dict[str, dict[str, list[Any]]]:
             "cause_deviation": [None if u.cause is None else u.cause.deviation for u in units],
             "cause_course": ["" if u.cause is None else u.cause.course for u in units],
             "cause_at": [None if u.cause is None else u.cause.at for u in units],
+            "unexplained_joint": [None if u.unexplained is None else u.unexplained.joint + 1 for u in units],
+            "unexplained_share": [None if u.unexplained is None else u.unexplained.share for u in units],
         },
         "values": {
             # Long form: a row per unit and value, as tables of data frames are.

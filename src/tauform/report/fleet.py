@@ -66,11 +66,16 @@ def _overview(fit: FleetFit) -> Section:
             "logs left out": len(fit.excluded),
             # Median: a few deviating units would draw a mean away.
             "torque error, median": f"{100 * float(np.median([u.error for u in units])):.2g} %",
+            "pooled model": (
+                f"{100 * fit.pooled.unseen.total:.2g} %",
+                f"error on {fit.pooled.unseen.source} of the units that it was chosen on"
+                + ("; physically consistent links" if fit.pooled.physical is not None else ""),
+            ),
         }
     )
     body += paragraph(
-        f"A unit deviates where a value lies further from the other units than chance explains, with "
-        f"{100 * FALSE_ALARM:g} % of false alarms over the whole fleet."
+        f"A unit deviates where a value lies further from the other units than chance explains, or far more of its "
+        f"torques is left unexplained, with {100 * FALSE_ALARM:g} % of false alarms over the whole fleet."
         + ("" if len(units) >= FEWEST_UNITS else f" It takes {FEWEST_UNITS} units to tell: none is judged here.")
     )
     body += _temperatures(fit)
@@ -109,7 +114,7 @@ def _units(fit: FleetFit) -> Section:
     rows = [
         (
             Marked(unit.unit, "bad" if unit.is_deviating else "", links.get(unit.unit, "")),
-            "" if unit.cause is None else str(unit.cause),
+            unit.why,
             ", ".join(f"{name} {z:+.1f}" for name, z in unit.largest(fit.names)),
             # Chance of such a deviation in a unit like the others.
             _chance(unit.p_value),
@@ -121,7 +126,7 @@ def _units(fit: FleetFit) -> Section:
         for unit in fit.units.values()
     ]
     columns = (
-        "unit", "most likely", "deviates most in [standard deviations]", "by chance", "error [%]",
+        "unit", "why it deviates", "deviates most in [standard deviations]", "by chance", "error [%]",
         "with the fleet's values [%]", "recordings", "decided by own logs [%]",
     )  # fmt: skip
     listing = table(columns, rows, text_columns=4, tall=len(rows) > 16, caption="Units", data=True)

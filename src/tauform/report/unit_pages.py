@@ -96,7 +96,7 @@ def _unit(fit: FleetFit, name: str) -> str:
     body = facts(
         {
             "deviates": Marked("yes", "bad") if unit.is_deviating else Marked("no", "good"),
-            "most likely": "–" if unit.cause is None else str(unit.cause),
+            "why": unit.why or "–",
             "torque error": (f"{100 * unit.error:.3g} %", f"{100 * unit.fleet_error:.3g} % with the fleet's values"),
             "recordings": fit.n_windows[name],
         }
@@ -115,9 +115,10 @@ def _torques(fit: FleetFit, name: str) -> str:
     if rows is None or not len(rows):
         return ""
     names = fit.pooled.robot.joint_names
-    n, t, cause = len(names), rows[:, 0], fit.units[name].cause
+    n, t, unit = len(names), rows[:, 0], fit.units[name]
+    at_fault = {*(unit.cause.joints if unit.cause else ()), *([unit.unexplained.joint] if unit.unexplained else [])}
     # Joints at fault first: theirs is the panel that is open.
-    order = sorted(range(n), key=lambda j: cause is None or j not in cause.joints)
+    order = sorted(range(n), key=lambda j: j not in at_fault)
     panels = [
         Panel(
             names[j],

@@ -46,6 +46,7 @@ class Cause:
         at: start of the first recording with the fault [s].
         surprise: how much it explains, as -log of the chance where the spread of the fleet is known exactly; causes
             are ranked by it.
+        unit: of the size of an offset.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Cause:
     course: str = CONSTANT
     at: float = 0.0
     surprise: float = 0.0
+    unit: str = ""
 
     def __str__(self) -> str:
         where = "all joints" if len(self.joints) > 2 else " and ".join(f"joint {j + 1}" for j in self.joints)
@@ -65,7 +67,7 @@ class Cause:
         if self.name == "swap":
             return f"torques of {where} exchanged"
         if self.name == "offset":
-            return f"offset of {where} {self.size:+.3g} N m or N{when}"
+            return f"offset of {where} {self.size:+.3g} {self.unit}{when}"
         return f"{self.name} of {where} {100 * self.size:+.0f} %{when}"
 
 
@@ -184,15 +186,20 @@ class Tested:
         found: Array = np.minimum(1.0, self.counts * np.maximum(chance, 1e-300 / np.maximum(seen, 1.0)))
         return found
 
-    def cause(self, usual: Mapping[Key, float]) -> Cause | None:
-        """The fault that explains most; None where none is shown."""
+    def cause(self, usual: Mapping[Key, float], torque_units: Sequence[str]) -> Cause | None:
+        """The fault that explains most; None where none is shown.
+
+        Args:
+            torque_units: (n,) of the joints.
+        """
         if not self.faults:
             return None
         k = int(np.argmax(self.surprise))
         fault, p_value = self.faults[k], float(self.chances(usual)[k])
         deviation = float(self.deviations[k] * np.sqrt(usual.get(fault.key, 1.0)))
         size, surprise = float(self.sizes[k]), float(self.surprise[k])
-        return Cause(fault.name, fault.joints, size, deviation, p_value, fault.course, fault.at, surprise)
+        unit = torque_units[fault.joints[0]] if fault.name == "offset" else ""
+        return Cause(fault.name, fault.joints, size, deviation, p_value, fault.course, fault.at, surprise, unit)
 
 
 def scatters(units: Sequence[Tested]) -> dict[Key, float]:

@@ -7,7 +7,7 @@ other units, of which it is none, do not explain it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import special
@@ -17,6 +17,7 @@ from tauform.closedform.threads import on_one_thread
 from tauform.fleet.comparison.causes import Cause, Constant, Tested, scatters, tested_faults
 from tauform.fleet.comparison.reference import FEWEST_UNITS, Peers, Reference, alone
 from tauform.fleet.comparison.scatter import as_they_scatter
+from tauform.fleet.comparison.unexplained import Unexplained, unexplained
 from tauform.fleet.evidence.condensed import Plan
 from tauform.fleet.evidence.summary import UnitSummary
 
@@ -37,10 +38,11 @@ class UnitFit:
         z: (p,) deviation from the other units, in standard deviations of what a healthy unit shows.
         error: of its own values on its logs, RMS error over RMS torque.
         fleet_error: the same of the fleet's values.
-        p_value: probability of a deviation as large in a healthy unit, all values together; 1 in fleets of fewer than
-            three units.
+        p_value: probability of a deviation as large in a healthy unit, values, known faults and residuals together;
+            1 in fleets of fewer than three units.
         is_deviating: whether it deviates at the stated rate of false alarms.
-        cause: the fault that explains the deviation best, where it deviates.
+        cause: the fault that explains the deviation of its values best, where these deviate.
+        unexplained: torques that no values explain, where they are far more than those of other units.
     """
 
     unit: str
@@ -53,6 +55,15 @@ class UnitFit:
     p_value: float
     is_deviating: bool
     cause: Cause | None = None
+    unexplained: Unexplained | None = None
+
+    @property
+    def why(self) -> str:
+        """Why it deviates, in words; empty where it does not."""
+        if not self.is_deviating:
+            return ""
+        found = [str(part) for part in (self.cause, self.unexplained) if part is not None]
+        return "; ".join(found) or "values deviate"
 
     def largest(self, names: tuple[str, ...], count: int = 3) -> list[tuple[str, float]]:
         """The values that deviate most, with their z."""
@@ -71,22 +82,30 @@ def compare_units(plan: Plan, units: Sequence[UnitSummary]) -> tuple[Reference, 
     constant, n = Constant.of(plan), len(plan.weights)
     # Bonferroni over the units: the rate of false alarms is that of the whole fleet.
     alarms = FALSE_ALARM / len(units)
+    odd = unexplained(units)
+    by_residual = [1.0 if own is None else own.p_value for own in odd]
     faulty: AnyArray = np.zeros(len(units), dtype=bool)
     for _ in range(N_PASSES):
         peers = Peers(plan, units, faulty)
         # What a unit shows first, then what is usual among all of them.
         shown = [_Shown.of(unit, peers.beside(k), constant, n) for k, unit in enumerate(units)]
         usual = scatters([own.faults for own, is_healthy in zip(shown, peers.healthy, strict=True) if is_healthy])
-        # Values and known faults: the smallest probability counts for both (Bonferroni).
-        chances = [min([1.0, 2 * own.by_value, *(2 * own.faults.chances(usual))]) for own in shown]
+        # Values and known faults: the smallest probability counts for both, and for residuals (Bonferroni).
+        by_values = [min([1.0, 3 * own.by_value, *(3 * own.faults.chances(usual))]) for own in shown]
+        chances = [min(own, 3 * other) for own, other in zip(by_values, by_residual, strict=True)]
         deviate = np.array(chances) < alarms
         # Who deviates hides others like him, where he was taken for healthy.
         if not (deviate & peers.healthy & ~faulty).any():
             break
         faulty |= deviate
     fits = [
-        _beside(unit, peers.fleet, own.z, chance, own.faults.cause(usual) if chance < alarms else None, chance < alarms)
-        for unit, own, chance in zip(units, shown, chances, strict=True)
+        replace(
+            _beside(unit, peers.fleet, own.z, chance),
+            is_deviating=chance < alarms,
+            cause=own.faults.cause(usual, plan.torque_units) if by_value < alarms else None,
+            unexplained=left if left is not None and 3 * left.p_value < alarms else None,
+        )
+        for unit, own, chance, by_value, left in zip(units, shown, chances, by_values, odd, strict=True)
     ]
     return peers.fleet, sorted(fits, key=lambda fit: fit.p_value)
 
@@ -104,14 +123,8 @@ class _Shown:
         return cls(*_deviations(unit, others), tested_faults(unit, others, constant, n))
 
 
-def _beside(
-    unit: UnitSummary,
-    fleet: Reference,
-    z: Array,
-    p_value: float,
-    cause: Cause | None = None,
-    is_deviating: bool = False,
-) -> UnitFit:
+def _beside(unit: UnitSummary, fleet: Reference, z: Array, p_value: float) -> UnitFit:
+    """Its estimate, shrunk towards the fleet; nothing is said of whether it deviates."""
     x, C, T = unit.values, unit.covariance, fleet.between**2
     # x_u = mu + T (C + T)^-1 (x - mu): the unit's own word counts by how much more it knows than the fleet
     # gain = T (C + T)^-1; both are symmetric, so solving and transposing avoids an inverse.
@@ -128,8 +141,7 @@ def _beside(
         error=unit.error(values),
         fleet_error=unit.error(fleet.mean),
         p_value=p_value,
-        is_deviating=is_deviating,
-        cause=cause,
+        is_deviating=False,
     )
 
 

@@ -98,6 +98,12 @@ class Plan:
         return load_directions(self.source.design)
 
     @property
+    def torque_units(self) -> tuple[str, ...]:
+        """(n,) N m or N."""
+        units = {joint.name: joint.type.effort_unit for joint in self.robot.joints}
+        return tuple(units[name] for name in self.robot.joint_names)
+
+    @property
     def shape(self) -> tuple[int, int]:
         """Joints and columns of the triangles: those of the model, then the predicted torque of every joint."""
         return len(self.weights), len(self.values) + len(self.weights)

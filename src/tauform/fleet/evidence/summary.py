@@ -40,6 +40,8 @@ class UnitSummary:
         n_windows: recordings.
         seconds: of motion.
         excerpt: of its last recording, see `Window`.
+        left: (w, n) RMS of what no values explain of the torques, recording by recording.
+        torque: (n,) RMS of the torques.
     """
 
     unit: str
@@ -56,6 +58,8 @@ class UnitSummary:
     n_windows: int
     seconds: float
     excerpt: Array
+    left: Array
+    torque: Array
 
     def error(self, values: Array) -> float:
         """RMS error over RMS torque with these values."""
@@ -96,7 +100,18 @@ def summarize(logs: UnitLogs, plan: Plan) -> UnitSummary | None:
         seconds=sum(window.end - window.start for window in windows),
         # The last: what the unit does now.
         excerpt=windows[-1].excerpt,
+        left=np.array([_left(window) for window in windows]),
+        torque=np.sqrt(evidence.torque_squares / evidence.n_rows),
     )
+
+
+def _left(window: Window) -> Array:
+    """(n,) RMS of what no column explains, with values that each joint and recording may choose for itself."""
+    # Whatever else is wrong with a unit (values, gains, exchanged torques) has a column: the last entry of a triangle.
+    corner = window.evidence.triangles[..., -1, -1]
+    squares = (corner**2).sum(axis=0)
+    used = window.evidence.n_columns + 1
+    return np.asarray(np.sqrt(squares / max(1, window.evidence.n_rows - used)))
 
 
 def _scatter(windows: Sequence[Window], found: Estimate, variances: Array) -> Array:

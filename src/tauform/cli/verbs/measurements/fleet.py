@@ -48,6 +48,9 @@ def fleet(
     scheduler: Annotated[str | None, typer.Option(metavar="ADDRESS", help="Address of a scheduler of Dask.")] = None,
     workers: Annotated[int | None, typer.Option(help="Processes of this machine; 0 works in one.", min=0)] = None,
     sample: Annotated[int, typer.Option(help="Units that the model is chosen on.", min=1)] = 6,
+    physical: Annotated[
+        bool, typer.Option("--physical", help="Make the links of the pooled fit physically consistent.")
+    ] = False,
     checkpoint: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Keep what was condensed: a later run reads new logs only.")
     ] = None,
@@ -69,7 +72,7 @@ def fleet(
         raise typer.BadParameter("--watch updates a folder and keeps what it read: add -o DIR and --checkpoint DIR")
     robot = None if len(places) == 1 else tf.load(places[0], **loading)
     options: dict[str, Any] = {"scheduler": scheduler, "workers": workers, "sample": sample, "checkpoint": checkpoint}
-    options |= {"metrics": metrics, "progress": tell}
+    options |= {"physical": physical, "metrics": metrics, "progress": tell}
     replaces = force
 
     def work(logs: Dataset) -> tuple[dict[str, FleetFit], list[Path]]:
@@ -160,7 +163,7 @@ def _page(found: FleetFit) -> Page:
     rows = [
         (
             u.unit,
-            "" if not u.is_deviating else "deviates" if u.cause is None else str(u.cause),
+            u.why,
             # The parameter that stands out most, with its distance in standard deviations.
             *u.largest(found.names, 1)[0],
             # Shares of the torque become percent here only; --json keeps shares.
@@ -170,12 +173,19 @@ def _page(found: FleetFit) -> Page:
         for u in list(found.units.values())[: max(MOST_ROWS, len(found.deviating))]
     ]
     columns = ("unit", "deviates", "most in", "deviations", "error [%]", "with the fleet's values [%]")
+    pooled = found.pooled
     data = {
+        "pooled": {
+            "error": pooled.unseen.total,
+            "judged_on": pooled.unseen.source,
+            "physical": pooled.physical is not None,
+        },
         "units": [
             {
                 "unit": u.unit,
                 "deviating": u.is_deviating,
                 "cause": None if u.cause is None else vars(u.cause),
+                "unexplained": None if u.unexplained is None else vars(u.unexplained),
                 "p_value": u.p_value,
                 "error": u.error,
             }
