@@ -94,7 +94,7 @@ class Desk:
                 # In a thread: the disk may take seconds, and the page answers meanwhile.
                 path = await run.io_bound(self.project.keep, upload.name, await upload.read())
             except TauformError as error:
-                complain(str(error))
+                complain(self.project.said(error))
                 continue
             # None where the server ends meanwhile.
             if path is not None:
@@ -225,7 +225,7 @@ def figure(drawn: Plot, height: str = "22rem") -> ui.plotly:
     axes = {"gridcolor": GRID, "zerolinecolor": GRID, "linecolor": GRID}
     shown.update_layout(
         paper_bgcolor="rgba(0,0,0,0)", plot_bgcolor="rgba(0,0,0,0)", font={"color": INK},
-        title=None, margin={"l": 60, "r": 15, "t": 50 if len(drawn.panels) > 1 else 15, "b": 45},
+        title=None, height=None, margin={"l": 60, "r": 15, "t": 50 if len(drawn.panels) > 1 else 15, "b": 45},
     ).update_xaxes(**axes).update_yaxes(**axes)  # fmt: skip
     # The library's own look of menus is for white pages.
     for menu in shown.layout.updatemenus or ():

@@ -11,7 +11,7 @@ from nicegui import events, ui
 from tauform.arrays import AnyArray, Array
 from tauform.description.robot import Robot
 from tauform.report.html.meshes import LinkMesh
-from tauform.report.html.robot_view import home_box, round_length
+from tauform.report.html.robot_view import home_box, round_length, swept_box
 from tauform.rigidbody.kinematics import link_placements
 from tauform.studio.project import Project
 
@@ -23,13 +23,18 @@ CALM, BAD = np.array([0.93, 0.94, 0.95]), np.array([0.80, 0.10, 0.10])
 GRID, SQUARES = "#8a95a1", 6  # of the floor: colour, and squares from its middle to each side
 FIELD_OF_VIEW = 35.0  # degrees: wider ones bend robots
 FRAMES_PER_SECOND = 20
+MOST_FRAMED = 30
 
 
 class RobotScene:
-    """A three.js scene with a group for each link; a posture moves the groups."""
+    """A three.js scene with a group for each link; a posture moves the groups.
 
-    def __init__(self, project: Project, height: str = "26rem") -> None:
-        self.project = project
+    Args:
+        along: (N, n) postures of a motion that is shown; all of them are in sight. The robot at home where None.
+    """
+
+    def __init__(self, project: Project, height: str = "26rem", along: Array | None = None) -> None:
+        self.project, self.along = project, along
         self.groups: list[Any] = []
         # Each body with its own colour, by link.
         self.bodies: dict[int, list[tuple[Any, str]]] = {}
@@ -56,7 +61,10 @@ class RobotScene:
         robot = self.project.described
         if robot is None:
             return np.zeros(3), np.ones(3)
-        return home_box(robot, self.project.meshes)
+        if self.along is None:
+            return home_box(robot, self.project.meshes)
+        # A few postures are enough to frame a motion.
+        return swept_box(robot, self.along[:: max(1, len(self.along) // MOST_FRAMED)], self.project.meshes)
 
     def build(self) -> None:
         """Draw the project's robot anew."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -21,9 +23,9 @@ from tauform.pipeline.robot_model import RobotModel
 from tauform.report.delivery import Delivery
 from tauform.report.html.document import Section, document
 from tauform.report.html.elements import folded, table
-from tauform.report.html.meshes import MOST_TRIANGLES, link_meshes
+from tauform.report.html.meshes import MOST_TRIANGLES, LinkMesh, link_meshes
 from tauform.report.html.plot import Panel, Plot, Series
-from tauform.report.html.robot_view import robot_view, view_data
+from tauform.report.html.robot_view import home_box, robot_view, swept_box, view_data
 from tools.browser import BROWSER, NO_BROWSER, chromium, watched
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -271,17 +273,37 @@ def test_the_robot_fills_its_frame_and_stays_inside(name: str) -> None:
     assert np.ptp(places, axis=0).max() > 0.5 * (high - low).max()
 
 
-def test_links_are_drawn_as_their_meshes(open_page: Open, tmp_path: Path) -> None:
-    robot = tf.load(urdf("panda"), tip="panda_link8")
+def mujoco_arm(folder: Path) -> Path:
+    """The xArm7 as a MuJoCo model with its meshes, as MuJoCo itself writes it."""
+    mujoco = pytest.importorskip("mujoco", reason="mujoco is not installed")
+    source = urdf("xarm7")
+    text = re.sub(r'filename="package://[^"]*/', 'filename="', source.read_text())
+    compiler = '<mujoco><compiler meshdir="assets" discardvisual="false"/></mujoco>'
+    (folder / "assets").mkdir()
+    for mesh in (source.parents[1] / "meshes").rglob("visual/*.stl"):
+        shutil.copy(mesh, folder / "assets")
+    (folder / "arm.urdf").write_text(re.sub(r"(<robot[^>]*>)", rf"\1{compiler}", text, count=1))
+    mujoco.mj_saveLastXML(str(folder / "arm.xml"), mujoco.MjModel.from_xml_path(str(folder / "arm.urdf")))
+    return folder / "arm.xml"
+
+
+ARMS = ["panda", "ur10_robot", "talos_left_arm", "z1", "MuJoCo"]
+
+
+@pytest.mark.parametrize("name", representatives(ARMS, "panda"))
+def test_links_are_drawn_as_their_meshes(open_page: Open, tmp_path: Path, name: str) -> None:
+    source = mujoco_arm(tmp_path) if name == "MuJoCo" else urdf(name)
+    robot = tf.load(source, tip="panda_link8" if name == "panda" else None)
     meshes, missing = link_meshes(robot)
     assert missing == []
-    assert {mesh.link for mesh in meshes} == set(range(-1, 7))
+    # Fingers may have no mesh of their own.
+    assert {mesh.link for mesh in meshes} >= set(range(6))
     assert sum(len(mesh.faces) for mesh in meshes) < 1.1 * MOST_TRIANGLES
-    path = tmp_path / "panda.html"
-    path.write_text(document("panda", "", [Section("robot", "Robot", robot_view(robot, sweep_motion(robot)))]))
+    path = tmp_path / f"{name}.html"
+    path.write_text(document(name, "", [Section("robot", "Robot", robot_view(robot, sweep_motion(robot)))]))
     assert path.stat().st_size < 6e6
     tab = open_page(path)
-    q = np.array([0.3, -0.4, 0.2, -1.5, 0.1, 1.0, 0.5])
+    q = np.random.default_rng(1).uniform(*coordinate_ranges(robot).T)
     for j, value in enumerate(q):
         tab.move(j, float(value))
     # corners of the last link's meshes stand where its frame does
@@ -291,6 +313,41 @@ def test_links_are_drawn_as_their_meshes(open_page: Open, tmp_path: Path) -> Non
         expected = mesh.vertices @ base_from_link[:3, :3].T + base_from_link[:3, 3]
         np.testing.assert_allclose(np.column_stack([x, y, z]), expected, atol=2e-5)
     assert tab.complaints == []
+
+
+@pytest.mark.nightly
+def test_meshes_of_a_mujoco_model_stand_where_mujoco_has_them(tmp_path: Path) -> None:
+    mujoco = pytest.importorskip("mujoco", reason="mujoco is not installed")
+    source = mujoco_arm(tmp_path)
+    robot, model = tf.load(source), mujoco.MjModel.from_xml_path(str(source))
+    q = np.random.default_rng(1).uniform(*coordinate_ranges(robot).T)
+    data = mujoco.MjData(model)
+    data.qpos[:] = q
+    mujoco.mj_kinematics(model, data)
+    corners = []
+    for geom in range(model.ngeom):
+        mesh = model.geom_dataid[geom]
+        first, count = model.mesh_vertadr[mesh], model.mesh_vertnum[mesh]
+        placed = model.mesh_vert[first : first + count] @ data.geom_xmat[geom].reshape(3, 3).T
+        corners.append(placed + data.geom_xpos[geom])
+    expected = np.vstack(corners)
+    low, high = swept_box(robot, q[None], link_meshes(robot)[0])
+    # Decimation moves surfaces by a millimetre or two; the tool's frame lies on the last link.
+    np.testing.assert_allclose([low, high], [expected.min(axis=0), expected.max(axis=0)], atol=4e-3)
+
+
+def test_a_motion_is_framed_with_all_of_its_meshes() -> None:
+    robot = tf.load("kr6_r700")
+    q = np.random.default_rng(2).uniform(*coordinate_ranges(robot).T, (5, 6))
+    corners = np.random.default_rng(3).normal(0, 0.3, (4, 3))
+    low, high = swept_box(robot, q, [LinkMesh(2, corners, np.array([[0, 1, 2]]), (0.5, 0.5, 0.5))])
+    for base_from_links in tf.link_placements(robot, q):
+        placed = corners @ base_from_links[2][:3, :3].T + base_from_links[2][:3, 3]
+        for points in (placed, base_from_links[:, :3, 3], np.zeros((1, 3))):
+            assert (points >= low - 1e-12).all()
+            assert (points <= high + 1e-12).all()
+    home = home_box(robot)
+    np.testing.assert_allclose(swept_box(robot, home_position(robot)[None]), home)
 
 
 def test_a_mesh_that_is_missing_is_named(tmp_path: Path) -> None:

@@ -108,6 +108,14 @@ def test_figures_of_a_fit(what: str) -> None:
     assert figure.layout.title.text
 
 
+def test_numbers_beside_bars_have_room() -> None:
+    """Plotly would shrink them with their bars; margins and legend take a third of the height."""
+    figure = fit().plot("sensitivity")
+    bars = sum(len(trace.y) for trace in figure.data)
+    assert {(trace.constraintext, trace.textfont.size) for trace in figure.data} == {("none", 10)}
+    assert (2 / 3) * figure.layout.height / bars >= 10
+
+
 def test_the_drawn_torques_are_those_of_the_verdict() -> None:
     figure = fit().plot()
     panels = len(figure.layout.updatemenus[0].buttons)
@@ -128,7 +136,9 @@ def test_recordings_motions_reductions_and_breakdowns_draw_themselves() -> None:
     assert labels[-1].startswith("energy")
     np.testing.assert_allclose(np.array(figure.data[0].y, dtype=float), motion.q[:, 0], atol=1e-5)
     assert held()["Recording"].plot().data
-    assert held()["Reduction"].plot().data
+    tried = held()["Reduction"].plot().data
+    *points, limit = ([float(x) for x in trace.x] for trace in tried)
+    assert limit[0] <= min(map(min, points)) <= max(map(max, points)) <= limit[-1]
     q, qd, qdd = np.random.default_rng(0).uniform(-1, 1, (3, 30, 2))
     parts = tf.derive(robot).bind(robot).breakdown(q, qd, qdd).plot()
     total = next(trace for trace in parts.data if trace.name == "total")

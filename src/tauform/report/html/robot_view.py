@@ -126,17 +126,23 @@ def box_of(robot: Robot, meshes: Sequence[LinkMesh] = ()) -> tuple[Array, Array]
 
 def home_box(robot: Robot, meshes: Sequence[LinkMesh] = ()) -> tuple[Array, Array]:
     """Lowest and highest corner of base, links, tool and meshes at home."""
-    points = np.vstack([_places(robot, home_position(robot)[None]), *_corners(robot, meshes)])
+    return swept_box(robot, home_position(robot)[None], meshes)
+
+
+def swept_box(robot: Robot, poses: Array, meshes: Sequence[LinkMesh] = ()) -> tuple[Array, Array]:
+    """Lowest and highest corner of base, links, tool and meshes in (N, n) poses."""
+    points = np.vstack([_places(robot, poses), *_corners(robot, meshes, poses)])
     return points.min(axis=0), points.max(axis=0)
 
 
-def _corners(robot: Robot, meshes: Sequence[LinkMesh]) -> Iterator[Array]:
-    """(k, 3) vertices of each mesh at home, in the base frame."""
-    base_from_links = link_placements(robot, home_position(robot))
+def _corners(robot: Robot, meshes: Sequence[LinkMesh], poses: Array) -> Iterator[Array]:
+    """(N k, 3) vertices of each mesh in all poses, in the base frame."""
+    base_from_links = link_placements(robot, poses)
     for mesh in meshes:
-        base_from_link = np.eye(4) if mesh.link < 0 else base_from_links[mesh.link]
+        base_from_link = np.eye(4)[None] if mesh.link < 0 else base_from_links[:, mesh.link]
         # Row vectors: p_base = R p + t becomes p' R' + t'.
-        yield mesh.vertices @ base_from_link[:3, :3].T + base_from_link[:3, 3]
+        placed = mesh.vertices @ base_from_link[:, :3, :3].swapaxes(1, 2) + base_from_link[:, None, :3, 3]
+        yield placed.reshape(-1, 3)
 
 
 def _places(robot: Robot, poses: Array) -> Array:

@@ -13,6 +13,9 @@ from tauform.report.html.plot import SYMBOLS, Panel, Plot, Series, drawn_line
 # The colours of the reports, in their order; the last stands back.
 COLOURS = ("#1f63c4", "#d1571a", "#18855d", "#9b3fa5", "#a97b00", "#c22f55", "#2f8fa8", "#5b6470", "#8a949e")
 
+# Pixels of a figure that is half as high again; Plotly's own is 450.
+TALL = 680
+
 
 def plotly_figure(plot: Plot) -> Any:
     """A `plotly.graph_objects.Figure` with a menu of the panels where there are several."""
@@ -72,6 +75,7 @@ def _layout(plot: Plot) -> dict[str, Any]:
         # Below, where it may take several lines: above it would grow over the title and the menu.
         "legend": {"orientation": "h", "yref": "container", "y": 0, "yanchor": "bottom", "x": 0},
         "margin": {"t": 70, "r": 20},
+        "height": TALL if plot.tall else None,
     }
 
 
@@ -96,6 +100,8 @@ def _trace(plot: Plot, series: Series, order: int) -> dict[str, Any]:
         # Patterns beside colours: pairs of bars stay apart in grey.
         marker = {"color": colour, "pattern": {"shape": ("", "/")[order % 2]}}
         words = {"texttemplate": "%{x:.2~r}", "textposition": "outside", "cliponaxis": False}
+        # Plotly would shrink numbers with their bars until nobody can read them.
+        words |= {"constraintext": "none", "textfont": {"size": 10}}
         lying = {"orientation": "h", "x": about["y"], "y": about["x"]}
         return about | lying | words | {"type": "bar", "marker": marker}
     mode = "markers" if series.style == "points" else "lines+markers" if plot.points else "lines"

@@ -166,9 +166,10 @@ def reduction_plot(found: Reduction) -> Plot:
         Series(c.name, [100 * c.verification.error], x=[c.program.n_operations], style="points", notes=[c.remark])
         for c in tried
     ]
-    operations = [found.program.n_operations, found.exact.n_operations]
-    # Two points at the ends make the tolerance a line.
-    limit = Series("tolerance", [100 * found.tolerance] * 2, x=operations, style="dashed", colour=7)
+    operations = [program.n_operations for program in (found.program, found.exact, *(c.program for c in tried))]
+    # Two points make the tolerance a line below or above all others.
+    ends = [min(operations), max(operations)]
+    limit = Series("tolerance", [100 * found.tolerance] * 2, x=ends, style="dashed", colour=7)
     caption = f"{found.robot.name}: error at {100 * found.confidence:g} % of the states over operations"
     caption += f"; the exact program has {found.exact.n_operations}"
     return Plot(caption, [Panel("", [*series, limit])], "multiplications and additions", "error [%]", ylog=True)

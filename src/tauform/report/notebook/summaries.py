@@ -71,7 +71,9 @@ def _is_number(value: Any) -> bool:
 
 def _cell(value: Any) -> str:
     text = html_text(shown(value))
-    return f'<span style="color: {COLOURS[value.tone]}">{text}</span>' if isinstance(value, Marked) else text
+    # White on its own ground: readable in light notebooks and in dark ones, whose style nothing here knows.
+    badge = "color: #fff; padding: 0 .5em; border-radius: .7em; background"
+    return f'<span style="{badge}: {COLOURS[value.tone]}">{text}</span>' if isinstance(value, Marked) else text
 
 
 def _robot(robot: Robot) -> str:

@@ -55,7 +55,9 @@ def _figure(curve: Tradeoff, found: Reduction | None) -> str:
         points=True,
     )
     return figure.html + paragraph(
-        "The times beside the points are for one state of a batch, compiled on the machine that wrote this.", "quiet"
+        "A point under the pointer tells its terms and the time of one state of a batch, compiled on the machine that "
+        "wrote this.",
+        "quiet",
     )
 
 

@@ -103,7 +103,7 @@ def _play(project: Project, playback: Playback) -> None:
     """The motion of the verdict on the robot, links coloured by the error of their joint."""
     with ui.column().classes("card gap-1 w-full").mark("playback"):
         ui.label("The recording, links coloured by the torque error of their joint").classes("heading")
-        scene = RobotScene(project, height="20rem")
+        scene = RobotScene(project, height="20rem", along=playback.q)
 
         def show(frame: int) -> None:
             scene.move(playback.q[frame])

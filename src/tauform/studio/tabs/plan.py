@@ -89,7 +89,7 @@ def _show(desk: Desk, motion: PlannedMotion) -> None:
             ui.button("Download CSV", on_click=lambda: desk.attempt(save)).props("flat dense no-caps icon=download")
         for finding in planned.findings:
             ui.label(finding).classes("text-sm soft")
-        scene = RobotScene(project, height="22rem")
+        scene = RobotScene(project, height="22rem", along=planned.q[motion.rows])
         distance = ui.label().classes("text-sm")
 
         def show(frame: int) -> None:

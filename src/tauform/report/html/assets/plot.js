@@ -79,7 +79,7 @@ const Look = (() => {
     }
 
     bar(about, marker) {
-      const texttemplate = "%{x:.2~r}", shown = { textposition: "outside", cliponaxis: false, textfont: { size: 11 } };
+      const texttemplate = "%{x:.2~r}", shown = { textposition: "outside", cliponaxis: false, constraintext: "none", textfont: { size: 10 } };
       return { ...about, type: "bar", orientation: "h", x: about.y, y: about.x, marker, texttemplate, ...shown, hovertemplate: "%{y}: %{x:.3~g}" };
     }
 
