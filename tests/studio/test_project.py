@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import tempfile
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -109,6 +110,30 @@ def test_a_log_that_cannot_be_read_is_one_sentence_with_its_own_name(
         with pytest.raises(RecordingError) as refused:
             read()
         assert project.said(refused.value).startswith(f"run.csv: {sentence}")
+
+
+def test_sentences_speak_of_files_by_the_names_that_a_user_gave_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of uploads, of logs named at the start, also once they are off the list, and of libraries' own temporaries."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "scratch"))
+    project = Project(tmp_path / "scratch" / "session")
+    (tmp_path / "logs").mkdir()
+    monkeypatch.chdir(tmp_path)
+    project.name_logs([Path("logs/run.csv"), Path("logs/run.csv.gz")])
+    project.drop_log("run.csv")
+    named, upload, other = (
+        tmp_path / "logs" / "run.csv",
+        project.folder / "a b.urdf",
+        tmp_path / "scratch" / "x" / "y.o",
+    )
+    said = project.said(f"{named}.gz: short; [Errno 2] gone: '{named}'; {upload}: no robot; {other}: {other.parent}")
+    assert said == "logs/run.csv.gz: short; [Errno 2] gone: 'logs/run.csv'; a b.urdf: no robot; y.o: x"
+    full = f"{tmp_path / 'scratch'}: cannot hold the recording"
+    assert project.said(full) == "the folder of temporary files: cannot hold the recording"
+    # A folder of the user's that only ends alike.
+    theirs = f"/home/me{tmp_path / 'scratch'}/run.csv"
+    assert project.said(theirs) == theirs
 
 
 def test_a_job_returns_and_refuses_in_words() -> None:

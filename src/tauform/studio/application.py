@@ -121,7 +121,7 @@ def build(project: Project) -> None:
     dark = ui.dark_mode(project.choices.get("dark"))
     desk = Desk(project)
     # A defect of ours: a click that does nothing would leave the user waiting.
-    ui.on_exception(lambda error: complain(f"{type(error).__name__}: {error}; please report it"))
+    ui.on_exception(lambda error: complain(project.said(f"{type(error).__name__}: {error}; please report it")))
     with ui.header().classes("items-center py-1 gap-4 flex-wrap"):
         ui.label("tauform studio").classes("text-base font-semibold")
         switch = ui.button(icon="contrast", on_click=lambda: _turn(project, dark))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +18,7 @@ from tauform.files.file import fresh_file
 from tauform.files.private import private_folder
 from tauform.pipeline.motion import home_position
 from tauform.report.html.meshes import LinkMesh, link_meshes
+from tauform.studio.file_names import without_paths
 from tauform.studio.jobs import Job
 from tauform.studio.lines import Edits, FitLines, Lines, LogChoice, RobotLines
 from tauform.studio.results import FIELDS, FitLook, LogLook, PlannedMotion, ShownReduction
@@ -53,6 +53,7 @@ class Project:
         payload: mass [kg] and centre of mass at the tool [m].
         tool: shift of the tool in its own frame [m].
         given: paths of logs that were named at the start, as they were given, by their names here.
+        spoken: what the user calls files outside the folder, also once they are off the list.
         looks: what was seen of a log, by its name.
         fits: what was seen of a fit, by its name, in the order they were made.
         fit_lines: lines that make each of them.
@@ -77,6 +78,7 @@ class Project:
     masses: dict[str, float] = field(default_factory=dict)
     logs: dict[str, Path] = field(default_factory=dict)
     given: dict[str, str] = field(default_factory=dict)
+    spoken: dict[Path, str] = field(default_factory=dict)
     looks: dict[str, LogLook] = field(default_factory=dict)
     fits: dict[str, FitLook] = field(default_factory=dict)
     fit_lines: dict[str, FitLines] = field(default_factory=dict)
@@ -167,6 +169,7 @@ class Project:
             name = path.name if names.count(path.name) == 1 else str(path)
             # Resolved: the server may change its folder.
             self.logs[name], self.given[name] = path.resolve(), str(path)
+            self.spoken[path.resolve()] = str(path)
 
     def log_choice(self, name: str) -> LogChoice:
         """A log as the lines name it."""
@@ -209,11 +212,8 @@ class Project:
         self.tell("work")
 
     def said(self, error: object) -> str:
-        """The sentence of an error, files by the names that the user knows: uploads lie in a folder of the session."""
-        sentence = str(error)
-        for name, path in self.logs.items():
-            sentence = sentence.replace(str(path), self.given.get(name, name))
-        return sentence.replace(f"{self.folder}{os.sep}", "")
+        """The sentence of an error, files by the names that the user knows."""
+        return without_paths(str(error), self.folder, self.spoken)
 
     def drop_log(self, name: str) -> None:
         """Take a log off the list; fits that were made of it stay."""

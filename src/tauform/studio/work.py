@@ -30,6 +30,7 @@ from tauform.realtime.reduction.recorded import recorded_profile
 from tauform.realtime.reduction.reduce import reduce
 from tauform.report.sections.identification import write_report
 from tauform.rigidbody.kinematics import link_placements
+from tauform.studio.file_names import without_paths
 from tauform.studio.fit_look import FRAMES, kept_fit, look_at_fit
 from tauform.studio.lines import LONGEST_EXCERPT
 from tauform.studio.results import FitLook, PlannedMotion, ShownReduction
@@ -160,10 +161,13 @@ def self_test(folder: Path, target: str, name: str) -> str:
         except FileNotFoundError:
             return f"written, not run: {command[0]} is not installed on this machine"
         if run.returncode:
-            # The end of the output, where compilers and tests name the failure.
-            raise GenerationError(f"the self-test failed: {(run.stdout + run.stderr).strip()[-800:]}")
+            # The end of the output, where compilers and tests name the failure; names of files first, which a cut path
+            # could not be told from.
+            output = without_paths(run.stdout + run.stderr, folder.parent, {})
+            raise GenerationError(f"the self-test failed: {output.strip()[-800:]}")
         said.append(run.stdout.strip())
-    return "\n".join(said)
+    # Some build tools name the folder that they work in.
+    return without_paths("\n".join(said), folder.parent, {})
 
 
 def report(kept: Path, path: Path, tell: Progress) -> str:

@@ -9,13 +9,22 @@ from typing import Any
 
 from nicegui import ui
 
-from tauform.codegen.backends.registry import TARGETS
+from tauform.codegen.backends.registry import TARGETS, backend
+from tauform.codegen.minimal.problem import has_friction
 from tauform.codegen.names import c_prefix
+from tauform.files.manifest import manifest_of, read_manifest
 from tauform.studio import work
 from tauform.studio.desk import Desk, complain
 from tauform.studio.project import Project
 
-FUNCTIONS = ("inverse_dynamics", "gravity_torque", "mass_matrix", "bias_torque", "forward_dynamics", "regressor")
+# A few that most controllers use; Python and the command line have all of them.
+FUNCTIONS = (
+    "inverse_dynamics", "gravity_torque", "velocity_torque", "bias_torque", "friction", "mass_matrix",
+    "forward_dynamics", "base_regressor", "forward_kinematics", "jacobian",
+)  # fmt: skip
+
+# Products that run on every processor, and are what was asked for.
+PORTABLE = (".fmu", ".wasm")
 
 
 def deliver_tab(desk: Desk) -> None:
@@ -27,11 +36,11 @@ def deliver_tab(desk: Desk) -> None:
             whose = ui.label().classes("text-sm soft")
             target = desk.kept("target", ui.select(sorted(TARGETS), value="c", label="target"))
             real = desk.kept("real", ui.select(["double", "float"], value="double", label="precision"))
-            # A few that most controllers use; Python and the command line have all of them.
             functions = ui.select(list(FUNCTIONS), value=["inverse_dynamics"], multiple=True, label="functions")
             desk.kept("functions", functions).props("use-chips")
             for field in (target, real, functions):
                 field.classes("w-full")
+            target.on_value_change(lambda: desk.attempt(suit))
             ui.button("Generate and test", on_click=lambda: start()).props("no-caps").mark("generate")
             ui.button("Report of the fit", on_click=lambda: report()).props("flat no-caps icon=description")
         said = ui.column().classes("w-full gap-2")
@@ -41,6 +50,14 @@ def deliver_tab(desk: Desk) -> None:
         said.clear()
         with said:
             _show(project)
+
+    def suit() -> None:
+        """Precisions and functions that the target takes."""
+        taken = backend(str(target.value))
+        real.set_options(list(taken.reals), value=real.value if real.value in taken.reals else taken.reals[0])
+        # An interface calls fixed functions; a robot without friction has none to generate.
+        called = [name for name in taken.functions if name != "friction" or has_friction(project.identified)]
+        functions.set_value(list(dict.fromkeys([*called, *functions.value])))
 
     def start() -> None:
         owner = project.whose
@@ -70,6 +87,8 @@ def deliver_tab(desk: Desk) -> None:
 
         desk.start("Report", written, project.lines.report(), work.report, kept, path)
 
+    # The target that was chosen before the page was loaded again.
+    desk.attempt(suit)
     draw()
     for what in ("work", "robot"):
         desk.follow(what, draw)
@@ -101,12 +120,17 @@ def _show(project: Project) -> None:
 
 
 def zipped(folder: Path) -> bytes:
-    """All files of a folder, below its name."""
+    """The files of a folder that we wrote, below its name.
+
+    What the self-test compiled is left out: make on another processor would take it for its own, and fail.
+    """
+    written = read_manifest(folder) or manifest_of(folder)
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         # Sorted: the same folder gives the same archive.
-        for path in sorted(folder.rglob("*")):
-            # The package's own bookkeeping files are of no use outside.
-            if path.is_file() and not path.name.startswith(".tauform-"):
-                archive.writestr(f"{folder.name}/{path.relative_to(folder).as_posix()}", path.read_bytes())
+        for name in sorted({*written.files, *(made for made in written.products if made.endswith(PORTABLE))}):
+            path = folder / name
+            # Products are there where the machine could make them.
+            if path.is_file():
+                archive.writestr(f"{folder.name}/{name}", path.read_bytes())
     return packed.getvalue()

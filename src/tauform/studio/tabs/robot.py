@@ -24,7 +24,7 @@ from tauform.studio.scene import RobotScene
 from tauform.studio.tabs.changes import show_changes
 
 # Torques of that share of the largest are none to a reader, and inertias of that one are rounding.
-MAX_HIDDEN_SHARE, MAX_ROUNDING_SHARE = 1e-5, 1e-12
+MAX_HIDDEN_SHARE, MAX_ROUNDING_SHARE = 1e-5, 1e-9
 # Joints whose mass matrix has room for its numbers.
 MOST_WRITTEN = 12
 TONES = {"unphysical": "bad", "doubtful": "warn", "note": "soft"}
