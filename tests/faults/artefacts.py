@@ -195,7 +195,7 @@ def fleet(version: int) -> tf.FleetFit:
 def unit_logs(version: int) -> tuple[Plan, UnitLogs]:
     """What a store keeps of a unit."""
     plan = Plan.of(fleet(0).pooled, robot(0), {})
-    window = Window(0.0, 6.0, 0.02, 300, _evidence(plan, version), ("1|1|a.csv",))
+    window = Window(0.0, 6.0, 0.02, 300, _evidence(plan, version), ("1|1|a.csv",), (1,))
     return plan, UnitLogs("unit", (window,) * (1 + version), ())
 
 

@@ -288,6 +288,21 @@ def test_each_implausible_log_is_excluded_by_a_sentence(tmp_path: Path, capsys: 
     assert rates["slower/2026-03.csv"] == pytest.approx(25, rel=1e-6)
 
 
+@pytest.mark.parametrize("name", ["0", "Z"])
+def test_a_unit_that_rests_is_named_as_such(tmp_path: Path, name: str) -> None:
+    """First and last of the units, where the model is chosen, too: noise of its encoders is no motion."""
+    for k in range(4):
+        write(tmp_path / f"A{k}" / "1.csv", samples(arm(k), k))
+    rng, resting = np.random.default_rng(0), samples(arm(9), 9)
+    torque = tf.inverse_dynamics(tf.load("two_link"), resting[0, 1:3], np.zeros(2), np.zeros(2))
+    resting[:, 1:3] = resting[0, 1:3] + 1e-5 * rng.normal(size=(len(resting), 2))
+    resting[:, 3:5] = torque + 0.01 * rng.normal(size=(len(resting), 2))
+    write(tmp_path / name / "1.csv", resting)
+    found = tf.identify_fleet(tf.load("two_link"), tmp_path, workers=0)
+    assert [(file, "at rest throughout" in why) for _, file, why in found.excluded] == [(f"{name}/1.csv", True)]
+    assert not found.deviating
+
+
 def pan_tilt() -> tf.Robot:
     """Another robot with two joints."""
     rows: list[dict[str, Any]] = [

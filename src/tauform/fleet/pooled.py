@@ -9,6 +9,7 @@ from typing import Any
 
 from tauform.description.robot import Robot
 from tauform.errors import RecordingError, TauformError
+from tauform.fleet.evidence.moving import at_work
 from tauform.fleet.evidence.own import Own, own_of
 from tauform.fleet.sample import keep_sample, sampled, tried
 from tauform.fleet.sources.dataset import Dataset
@@ -57,6 +58,9 @@ def pooled_fit(
                 refused = str(error)
     if not recordings:
         raise RecordingError(f"{logs.root}: none of the logs that were tried can be read; the last one: {refused}")
+    # One at rest says nothing, and its noise something that is wrong.
+    working = at_work(recordings)
+    found, recordings = [found[k] for k in working], [recordings[k] for k in working]
     keep_sample(found, len(sampled(logs, sample)), kept)
     fit = identify(robot, recordings, physical=physical)
     own = own_of(fit, robot, logs.reading, found, client)

@@ -13,6 +13,9 @@ from fleet.simulated_fleet import arm, samples, write
 from tauform.fleet.evidence.condense import _Condensing
 from tauform.fleet.sources.reading import LogFile
 
+# 1 March 2026.
+MARCH = 1772323200.0
+
 
 @pytest.fixture
 def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
@@ -70,3 +73,32 @@ def test_a_file_that_changed_or_went_is_not_counted_any_more(tmp_path: Path, rea
     assert read == ["1.csv"]
     assert found.n_windows == {"U": 2}
     np.testing.assert_allclose(found.units["U"].values, fleet(root, None).units["U"].values, rtol=1e-9)
+
+
+def test_a_copy_counts_once(tmp_path: Path, read: list[str]) -> None:
+    root, kept = tmp_path / "logs", tmp_path / "kept"
+    for k in range(2):
+        write(root / "U" / f"{k}.csv", samples(arm(1), k))
+    expected = fleet(root, kept)
+    copy = root / "U" / "0_again.csv"
+    copy.write_bytes((root / "U" / "0.csv").read_bytes())
+    for checkpoint in (kept, None):
+        found = fleet(root, checkpoint)
+        assert [(file, "same samples as U/0.csv" in why) for _, file, why in found.excluded] == [
+            ("U/0_again.csv", True)
+        ]
+        np.testing.assert_allclose(found.units["U"].values, expected.units["U"].values, rtol=1e-9)
+    # The copy counts where the other one has gone; what is known of the rest is not read again.
+    (root / "U" / "0.csv").unlink()
+    read.clear()
+    alone = fleet(root, kept)
+    assert (alone.n_windows, alone.excluded, read) == ({"U": 2}, (), ["0_again.csv"])
+
+
+def test_what_keys_say_later_counts(tmp_path: Path) -> None:
+    root, kept = tmp_path / "logs", tmp_path / "kept"
+    for k in (1, 2):
+        write(root / "U" / f"run_2026030{k}.csv", samples(arm(1), k))
+    assert next(start for _, _, start, _ in fleet(root, kept).used) == 0.0
+    (root / "fleet.toml").write_text('[keys]\nfiles = "{unit}/run_{time}"\n')
+    assert [start for _, _, start, _ in fleet(root, kept).used] == [MARCH, MARCH + 86400]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,10 @@ from tauform.arrays import Array
 from tauform.closedform.threads import on_one_thread
 from tauform.errors import IdentificationError, RecordingError, TauformError
 from tauform.fleet.evidence.condensed import Plan, UnitLogs, Window
+from tauform.fleet.evidence.moving import AT_REST, is_at_rest, travel_of
 from tauform.fleet.evidence.plausible import implausible
-from tauform.fleet.sources.reading import LogFile
+from tauform.fleet.evidence.prints import print_of
+from tauform.fleet.sources.reading import LogFile, name_of
 from tauform.identification.recording.recording import Recording, pieces
 from tauform.identification.recording.segments import uniform_segments
 from tauform.identification.regression.evidence import Evidence, updated
@@ -52,7 +54,16 @@ def condense(unit: str, files: Sequence[LogFile], plan: Plan, known: UnitLogs | 
         elif file.mark not in left_out:
             task.add_file(file)
     task.close()
-    return UnitLogs(unit, tuple(task.windows), tuple(task.excluded), frozenset(task.unreachable))
+    return UnitLogs(unit, tuple(task.windows), tuple(task.excluded), frozenset(task.passing))
+
+
+@dataclass(frozen=True, eq=False)
+class _Read:
+    """A log that was read: its mark, a print of what it holds, and that."""
+
+    mark: str
+    print: int
+    recording: Recording
 
 
 class _Condensing:
@@ -62,31 +73,35 @@ class _Condensing:
         self.unit, self.plan, self.files = unit, plan, files
         self.windows: list[Window] = []
         self.excluded: list[tuple[str, str]] = []
-        self.unreachable: set[str] = set()
-        self.run: list[tuple[str, Recording]] = []
+        self.passing: set[str] = set()
+        self.run: list[_Read] = []
         # By their first file: several files of the data set lead to one window.
         self.taken: set[str] = set()
+        # What each log holds -> its mark.
+        self.prints: dict[int, str] = {}
 
     def still_valid(self, known: UnitLogs | None) -> tuple[list[Window], list[tuple[str, str]]]:
         """Windows and exclusions all of whose files are unchanged."""
         if known is None:
             return [], []
         windows = [window for window in known.windows if all(mark in self.files for mark in window.files)]
+        for window in windows:
+            self.prints |= dict(zip(window.prints, window.files, strict=True))
         return windows, [pair for pair in known.excluded if pair[0] in self.files]
 
     def add_file(self, file: LogFile) -> None:
         """Read a file; it continues the recording before it, or begins another."""
-        recording = self._read(file)
-        if recording is None:
+        read = self._read(file)
+        if read is None:
             return
-        start = _start(recording)
+        start = _start(read.recording)
         # What was condensed before is read again only where this file continues it.
         if not self.run and self.windows and _follows(self.windows[-1], start):
             self._open(self.windows.pop())
         # Joined files have no filter transient at their border, which costs rows at both ends.
-        if self.run and not (_follows(_span(self.run), start) and _same(self.run[-1][1], recording)):
+        if self.run and not (_follows(_span(self.run), start) and _same(self.run[-1].recording, read.recording)):
             self.close()
-        self.run.append((file.mark, recording))
+        self.run.append(read)
 
     def add_window(self, window: Window) -> None:
         """Take over what is known, unless it continues a file that was just read."""
@@ -102,29 +117,40 @@ class _Condensing:
     def close(self) -> None:
         """Condense the recording that is open."""
         if self.run:
-            self._add([mark for mark, _ in self.run], [recording for _, recording in self.run])
+            self._add(self.run)
         self.run = []
 
     def _open(self, window: Window) -> None:
         for mark in window.files:
-            recording = self._read(self.files[mark])
-            if recording is not None:
-                self.run.append((mark, recording))
+            read = self._read(self.files[mark])
+            if read is not None:
+                self.run.append(read)
 
-    def _read(self, file: LogFile) -> Recording | None:
+    def _read(self, file: LogFile) -> _Read | None:
         try:
-            return self.plan.reading.read(self.plan.robot, self.unit, file)
+            recording = self.plan.reading.read(self.plan.robot, self.unit, file)
         # A damaged log costs itself only; a fleet always has some.
         except (TauformError, OSError) as error:
             self.excluded.append((file.mark, str(error)))
             # Of the storage, not of the log: worth another attempt in the next run.
             if isinstance(error, OSError):
-                self.unreachable.add(file.mark)
+                self.passing.add(file.mark)
             return None
+        read = _Read(file.mark, print_of(recording), recording)
+        first = self.prints.setdefault(read.print, file.mark)
+        if first == file.mark:
+            return read
+        self.excluded.append((file.mark, f"holds the same samples as {name_of(first)}, which count once; remove one"))
+        # Until that one goes.
+        self.passing.add(file.mark)
+        return None
 
-    def _add(self, marks: Sequence[str], run: Sequence[Recording]) -> None:
+    def _add(self, run: Sequence[_Read]) -> None:
+        marks = tuple(read.mark for read in run)
         try:
-            recording = run[0] if len(run) == 1 else _joined(run)
+            recording = _joined([read.recording for read in run])
+            if is_at_rest(travel_of(recording.q), self.plan.travel):
+                raise RecordingError(AT_REST)
             segments = uniform_segments(recording, 0).segments
             _check_rate(min(segment.rate for segment in segments), self.plan)
             source = replace(self.plan.source, segments=tuple(segments))
@@ -137,7 +163,7 @@ class _Condensing:
             return
         end, warm = recording.clock + float(recording.t[-1]), _temperature(recording)
         span = (_start(recording), end, _period(recording), recording.n_samples)
-        self.windows.append(Window(*span, evidence, tuple(marks), excerpt, warm))
+        self.windows.append(Window(*span, evidence, marks, tuple(read.print for read in run), excerpt, warm))
 
 
 @on_one_thread
@@ -188,9 +214,9 @@ def _strange(evidence: Evidence, plan: Plan) -> str:
     return implausible(R[:, :, -1], R[:, :, p:-1].transpose(0, 2, 1), unknown, plan.robot.joint_names)
 
 
-def _span(run: Sequence[tuple[str, Recording]]) -> tuple[float, float, int]:
-    last = run[-1][1]
-    return last.clock + float(last.t[-1]), _period(last), sum(part.n_samples for _, part in run)
+def _span(run: Sequence[_Read]) -> tuple[float, float, int]:
+    last = run[-1].recording
+    return last.clock + float(last.t[-1]), _period(last), sum(read.recording.n_samples for read in run)
 
 
 def _follows(before: Window | tuple[float, float, int], start: float) -> bool:
@@ -227,6 +253,8 @@ def _start(recording: Recording) -> float:
 
 def _joined(run: Sequence[Recording]) -> Recording:
     """Neighbouring files as one recording, on the clock of the first."""
+    if len(run) == 1:
+        return run[0]
     clock = run[0].clock
     held: dict[str, Any] = {
         name: None if getattr(run[0], name) is None else np.concatenate([getattr(part, name) for part in run])

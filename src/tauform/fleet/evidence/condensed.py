@@ -14,6 +14,7 @@ from tauform.archives import unpacked as unpacked_arrays
 from tauform.arrays import AnyArray, Array
 from tauform.description.robot import Robot
 from tauform.fleet.evidence.faults import Fault, faults_of, load_directions
+from tauform.fleet.evidence.moving import travel_of
 from tauform.fleet.evidence.noise import Colour, noise_of
 from tauform.fleet.evidence.own import Own
 from tauform.fleet.sources.reading import LogFile, Reading, name_of
@@ -53,6 +54,7 @@ class Plan:
         values, covariance: (p,), (p, p) of the pooled fit.
         weights, inflation: (n,) of the joints' rows, and of their variance by correlation in time, of a usual unit.
         colour: how much more than that it is for single values and faults.
+        travel: (n,) the furthest that the joints travelled in a recording of the pooled fit.
         thermal: what temperature does to friction, where it is known.
     """
 
@@ -64,6 +66,7 @@ class Plan:
     weights: Array
     inflation: Array
     colour: Colour
+    travel: Array
     thermal: Thermal | None = None
 
     @classmethod
@@ -75,7 +78,8 @@ class Plan:
         longest = max(segment.n_samples for segment in fit.source.segments)
         # Without segments: samples would travel to every worker.
         source = replace(fit.source, segments=(), silent=(), expected=n_logs * longest)
-        return cls(robot, source, reading, fit.values, fit.covariance, 1.0 / sigma, inflation, colour)
+        travel = np.max([travel_of(segment.q) for segment in fit.source.segments], axis=0)
+        return cls(robot, source, reading, fit.values, fit.covariance, 1.0 / sigma, inflation, colour, travel)
 
     @cached_property
     def deviations(self) -> Array:
@@ -119,6 +123,7 @@ class Window:
         n_samples: samples of all files.
         evidence: one triangle per joint; its columns are `Plan.shape`.
         files: the logs that it was joined from.
+        prints: of what each of them holds, see `print_of`.
         excerpt: (m, 1 + 2n) its first rows, for pages: time [s], then measured torques, then those that the pooled
             values predict.
         temperature: (n,) mean of the joints [degrees Celsius]; empty where it was not recorded.
@@ -130,6 +135,7 @@ class Window:
     n_samples: int
     evidence: Evidence
     files: tuple[str, ...]
+    prints: tuple[int, ...]
     excerpt: Array = field(default_factory=lambda: np.zeros((0, 0)))
     temperature: Array = field(default_factory=lambda: np.zeros(0))
 
@@ -139,13 +145,13 @@ class UnitLogs:
     """All windows of a unit, and the files that were set aside, each with a reason; files by `LogFile.mark`.
 
     Attributes:
-        unreachable: marks of those that were set aside because storage or disk failed, not for what they hold.
+        passing: marks of those that were set aside for what may pass: storage or disk failed, another log is the same.
     """
 
     unit: str
     windows: tuple[Window, ...]
     excluded: tuple[tuple[str, str], ...]
-    unreachable: frozenset[str] = frozenset()
+    passing: frozenset[str] = frozenset()
 
     def covers(self, files: Iterable[LogFile]) -> bool:
         """Whether it was made of these files, no more and no less."""
@@ -176,12 +182,13 @@ def one_block(evidence: Evidence) -> Evidence:
 
 def arrays_of(logs: UnitLogs) -> dict[str, Any]:
     """A unit's evidence as arrays by name, for checkpoints."""
-    # What could not be reached is not kept: the next run tries it again.
-    kept = [pair for pair in logs.excluded if pair[0] not in logs.unreachable]
+    # What may pass is not kept: the next run looks again.
+    kept = [pair for pair in logs.excluded if pair[0] not in logs.passing]
     arrays: dict[str, Any] = {"excluded": np.array(kept, dtype=str).reshape(-1, 2)}
     for k, window in enumerate(logs.windows):
         arrays[f"{k}_span"] = np.array([window.start, window.end, window.period, float(window.n_samples)])
         arrays[f"{k}_files"] = np.array(window.files, dtype=str)
+        arrays[f"{k}_prints"] = np.array(window.prints, dtype=np.int64)
         arrays[f"{k}_excerpt"] = window.excerpt
         arrays[f"{k}_temperature"] = window.temperature
         for name in ("triangles", "counts", "peaks", "torque_peaks"):
@@ -230,10 +237,12 @@ def _window(held: Mapping[str, AnyArray], k: int, shape: tuple[int, int]) -> Win
     if not (whole and end > start and period > 0 and n_samples >= 1):
         raise ValueError("no recording")
     files = _texts(held[f"{k}_files"], 1)
-    if not len(files):
+    prints = held[f"{k}_prints"]
+    if not len(files) or prints.shape != files.shape or prints.dtype != np.int64:
         raise ValueError("of no file")
     evidence = Evidence(triangles, counts, (0,) * len(counts), peaks, torque_peaks)
-    return Window(start, end, period, int(n_samples), evidence, tuple(map(str, files)), excerpt, temperature)
+    own = tuple(map(str, files)), tuple(prints.tolist())
+    return Window(start, end, period, int(n_samples), evidence, *own, excerpt, temperature)
 
 
 def _texts(array: AnyArray, n_dimensions: int) -> AnyArray:

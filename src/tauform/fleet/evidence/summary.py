@@ -14,6 +14,7 @@ from tauform.fleet.evidence.condense import condense
 from tauform.fleet.evidence.condensed import Plan, UnitLogs, Window, merged, one_block
 from tauform.fleet.evidence.courses import Course, courses
 from tauform.fleet.evidence.estimates import held_in
+from tauform.fleet.evidence.in_time import in_time
 from tauform.fleet.evidence.own import wide_prior
 from tauform.fleet.evidence.thermal import at_reference
 from tauform.fleet.evidence.trends import Trend, trends
@@ -75,7 +76,7 @@ def summarize(logs: UnitLogs, plan: Plan) -> UnitSummary | None:
         return None
     p = len(plan.values)
     # Once, here: all that follows is of one temperature.
-    windows = at_reference(logs.windows, plan)
+    windows = at_reference(in_time(logs.windows), plan)
     everything = one_block(merged([window.evidence for window in windows]))
     evidence = everything.chosen(range(p))
     found = least_squares(evidence, prior=wide_prior(plan.values, plan.deviations))

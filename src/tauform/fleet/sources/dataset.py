@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -115,8 +116,10 @@ class Dataset:
             return load(copy, **given)
 
 
-def _order(file: LogFile) -> tuple[float, str]:
-    return file.start or 0.0, file.name
+def _order(file: LogFile) -> tuple[float, list[tuple[int, str]], str]:
+    # run2 before run10. A number before any word, as in texts; words by their letters.
+    parts = [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", file.name)]
+    return file.start or 0.0, parts, file.name
 
 
 def _robot_of(unit: str, robots: Mapping[str, str]) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from pathlib import PurePath
@@ -59,10 +60,21 @@ class Keys:
             held |= {getattr(self, name) or name: value for name, value in match.groupdict().items()}
         # Without a key: the first folder it lies in, or its own name.
         unit = held.get(self.unit, place.parts[0] if len(place.parts) > 1 else place.stem)
-        when = held.get(self.time or "time") if self.time or self.files else None
+        if self.time is None and self.files is None:
+            return unit, _dated(place)
+        when = held.get(self.time or "time")
         if when is None and self.time is not None:
             raise RecordingError(f"no folder {self.time}=... holds it, the time key of [keys]; move it into one")
         return unit, None if when is None else moment(when, self.time_format)
+
+
+def _dated(place: PurePath) -> float | None:
+    """The beginning of a log whose name, or a folder below the unit's, is nothing but a date: A7/2026-03-01.csv."""
+    for part in reversed((*place.parts[1:-1], place.stem) if len(place.parts) > 1 else ()):
+        if DATE.fullmatch(part):
+            with suppress(RecordingError):
+                return moment(part)
+    return None
 
 
 def _partitions(place: PurePath) -> dict[str, str]:
