@@ -269,8 +269,8 @@ class Project:
         """
         if len(data) > LARGEST_UPLOAD:
             raise RecordingError(f"{name}: larger than {LARGEST_UPLOAD // 2**20} MB; read it with tf.read_recording")
-        # a name of another system's path is a name
-        path = self.folder / Path(name.replace("\\", "/")).name
+        # a name of another system's path is a name; browsers send a quote in one as %22
+        path = self.folder / Path(name.replace("\\", "/").replace("%22", '"')).name
         if len(path.name.encode(errors="replace")) > LONGEST_NAME:
             raise RecordingError(f"{path.name[:30]}...: the file's name is longer than {LONGEST_NAME} bytes; rename it")
         with fresh_file(path, RecordingError) as file:

@@ -70,6 +70,20 @@ def test_two_tabs_show_and_change_one_project(browser: Any, address: str, tmp_pa
     second.wait_for_function("document.querySelectorAll('.torque').length === 6")
 
 
+def test_a_robot_of_the_catalogue_can_be_picked_again_after_another(browser: Any, address: str, tmp_path: Path) -> None:
+    page, complaints = open_studio(browser, address)
+    page.get_by_text("Open another robot").click()
+    assert page.get_by_label("catalogue").input_value() == "two_link"
+    # Browsers escape the quote on its way.
+    drop_robot(page, tf.load("kr6_r700").save(tmp_path / 'six "new" ä.toml').path)
+    page.wait_for_selector("text=kr6_r700: 6 joints")
+    page.wait_for_selector(""".lines >> text=six "new" ä.toml""")
+    page.get_by_label("catalogue").click()
+    page.get_by_role("option", name="two_link").click()
+    page.wait_for_selector("text=two_link: 2 joints")
+    assert complaints == []
+
+
 def test_a_reload_keeps_the_lines_and_is_no_other_tab(browser: Any, address: str) -> None:
     """The page that was left may come back for a minute; it is not open meanwhile."""
     page, _ = open_studio(browser, address)

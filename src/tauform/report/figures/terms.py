@@ -20,6 +20,7 @@ SHARES = (-12, 1)
 BINS_PER_DECADE = 5
 # Equal steps on the axis are equal ratios of terms kept; on a linear one nearly all the gain would lie at its end.
 _REMOVED_TICKS = np.array([0.0, 0.5, 0.75, 0.9, 0.95, 0.98, 0.99, 0.995])
+_FEW_REMOVED_TICKS = np.array([0, 0.1, 0.2, 0.3, 0.4, 0.5])
 
 
 def write_contributions_figure(found: Contributions, path: Path) -> Path:
@@ -67,17 +68,22 @@ def tradeoff_figure(curves: Sequence[Tradeoff]) -> Any:
         shown = curve.removed > 0
         for k, label in enumerate(("95 %", "99.9 %")):
             ax.plot(curve.n_kept[shown], curve.digits[shown, k], marker="o", label=f"digits, {label} of the states")
-        ax.set(xscale="log", xlabel="terms removed [%]", ylabel="correct digits of the torque", ylim=(0, None))
+        ax.set(xscale="log", xlabel="terms removed [%]", ylabel="correct digits of the torque")
         # The axis counts terms kept, but is read as terms removed, growing to the right.
         ax.invert_xaxis()
-        ticks = (1 - _REMOVED_TICKS) * curve.n_kept.max()
-        ax.set_xticks(ticks, [f"{100 * share:g}" for share in _REMOVED_TICKS])
+        # Small models lose a few of their terms only; ticks beyond would stretch the axis.
+        removed = _REMOVED_TICKS if curve.removed.max() > _REMOVED_TICKS[1] else _FEW_REMOVED_TICKS
+        ticks = (1 - removed) * curve.n_kept.max()
+        ax.set_xticks(ticks, [f"{100 * share:g}" for share in removed])
         # Minor ticks of a logarithmic axis would stand between the labels without meaning.
         ax.minorticks_off()
         times = ax.twinx()
         times.plot(curve.n_kept, curve.nanoseconds, color="gray", marker=".", label="time, factored terms")
         times.axhline(curve.exact_nanoseconds, color="black", lw=0.8, ls="--", label="time, exact recursive program")
-        times.set(ylabel="ns per state", ylim=(0, None))
+        times.set(ylabel="ns per state")
+        for part in (ax, times):
+            # Flat curves would lie on the frame: the margins are those of their own small range.
+            part.set_ylim(0, 1.05 * part.get_ylim()[1])
         ax.set_title(f"{plot_text(curve.robot)}, {plot_text(curve.profile)} profile: {curve.n_states:,} fresh states")
         # One legend for both axes.
         lines = [line for part in (ax, times) for line in part.get_legend_handles_labels()[0]]

@@ -69,7 +69,8 @@ class RobotTab:
         zone.props(f'accept="{",".join((*ROBOT_FILES, *FORMATS, ".yaml"))}"')
 
     async def _pick(self, event: events.ValueChangeEventArguments[Any]) -> None:
-        if event.value:
+        # Drawing sets the field too, to the robot that is open.
+        if event.value and event.value != self.project.source:
             await self._open(str(event.value))
 
     async def _dropped(self, event: events.MultiUploadEventArguments) -> None:
@@ -106,6 +107,8 @@ class RobotTab:
         if robot is None:
             return
         self.title.set_text(f"{robot.name}: {robot.n_joints} joints")
+        # Empty beside a dropped robot: the entry before it can be picked again.
+        self.catalogue.set_value(self.project.source if self.project.source in robots() else None)
         with self.place:
             self.scene = RobotScene(self.project, height="clamp(18rem, 48vh, 34rem)")
         self._show_findings()
