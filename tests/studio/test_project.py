@@ -247,6 +247,37 @@ def test_a_log_is_looked_at_before_it_is_identified(tmp_path: Path) -> None:
     assert "run.csv" in other.findings[0]
 
 
+def test_a_guess_by_numbers_is_in_the_order_of_the_joints_and_reads(tmp_path: Path) -> None:
+    """A log in milliseconds that counts its joints downwards, under names that say nothing."""
+    robot, path = tf.load("two_link"), tmp_path / "run.csv"
+    log = simulated_log(robot, 1)
+    table = np.column_stack([1e3 * log.t, log.q[:, ::-1], log.tau[:, ::-1]])
+    np.savetxt(path, table, delimiter=",", header="stamp,w2,w1,m2,m1", comments="")
+    look = look_at_log(robot, path, {}, lambda words: None)
+    assert look.plots == {}
+    assert (look.guess, look.units) == ({"t": ["stamp"], "q": ["w1", "w2"], "qd": [], "tau": ["m1", "m2"]}, ("ms",))
+    # What the page asks for once somebody accepts what it shows.
+    project = Project(tmp_path / "session")
+    project.choices = {f"run.csv:{field}": names[0] if field == "t" else names for field, names in look.guess.items()}
+    project.choices["run.csv:units"] = list(look.units)
+    read = read_logs(robot, {path: project.log_options("run.csv")}, lambda words: None)["run.csv"]
+    np.testing.assert_allclose(read.q, log.q, atol=1e-12)
+    np.testing.assert_allclose(read.tau, log.tau, atol=1e-12)
+    np.testing.assert_allclose(read.t - read.t[0], log.t - log.t[0], atol=1e-9)
+
+
+def test_units_of_some_columns_are_no_guess_for_all(tmp_path: Path) -> None:
+    """Positions in degrees beside velocities in rad/s: the page's word would turn both."""
+    robot, path = tf.load("two_link"), tmp_path / "run.csv"
+    log = simulated_log(robot, 1)
+    rates = np.gradient(log.q, log.t, axis=0)
+    for name, q, qd, units in (("both", 57.3, 57.3, ("deg",)), ("one", 57.3, 1.0, ())):
+        table = np.column_stack([log.t, q * log.q, qd * rates, log.tau])
+        header = "t,q1 [deg],q2 [deg],qd1,qd2,tau1,tau2"
+        np.savetxt(path, table, delimiter=",", header=header, comments="")
+        assert look_at_log(robot, path, {}, lambda words: None).units == units, name
+
+
 def test_meshes_are_served_as_stl() -> None:
     mesh = LinkMesh(0, np.eye(3), np.array([[0, 1, 2]]), (0.5, 0.5, 0.5))
     data = stl(mesh)

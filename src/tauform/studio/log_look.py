@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -36,7 +37,7 @@ def look_at_log(robot: Robot, path: Path, options: Mapping[str, Any], tell: Prog
     )
     head, findings = _head(summary), list(summary.findings)
     plots: dict[str, Plot] = {}
-    guess = {field: [c.name for c in summary.columns if c.field == field] for field in FIELDS}
+    guess, units = _guess(summary)
     try:
         tell(f"reading {path.name}")
         recording = read_recording(path, robot, **options)
@@ -54,7 +55,31 @@ def look_at_log(robot: Robot, path: Path, options: Mapping[str, Any], tell: Prog
     # A log of another robot: its columns are shown all the same, to be mapped by hand.
     except TauformError as error:
         findings.insert(0, str(error))
-    return LogLook(head, rows, guess, tuple(findings), plots)
+    # What a reader refuses it may have remarked before.
+    return LogLook(head, rows, guess, tuple(dict.fromkeys(findings)), plots, units)
+
+
+def _guess(summary: LogSummary) -> tuple[dict[str, list[str]], tuple[str, ...]]:
+    """Columns of each field by their names, else by their numbers in the order of the joints; units that are not SI."""
+    guess = {field: [c.name for c in summary.columns if c.field == field] for field in FIELDS}
+    for field, meant in summary.options.get("columns", {}).items():
+        before, braces, after = meant.partition("{}") if isinstance(meant, str) else ("", "", "")
+        if field in guess and braces:
+            # Files may count joints downwards; a pattern counts them upwards.
+            numbered = re.compile(rf"{re.escape(before)}(\d+){re.escape(after)}")
+            found = {int(match[1]): match[0] for c in summary.columns if (match := numbered.fullmatch(c.name))}
+            guess[field] = [found[number] for number in sorted(found)]
+    return guess, _units(summary, guess)
+
+
+def _units(summary: LogSummary, guess: Mapping[str, list[str]]) -> tuple[str, ...]:
+    """Units that stand for a whole log, as the page's list takes them; no guess where only some columns differ."""
+    by_field = dict(summary.options.get("units", {}))
+    # A word such as deg means positions and velocities.
+    alike = not guess["qd"] or by_field.get("q") == by_field.get("qd")
+    whole = set(by_field) <= set(FIELDS) and alike
+    time_unit = summary.options.get("time_unit")
+    return tuple(dict.fromkeys([*by_field.values()] if whole else [])) + ((time_unit,) if time_unit else ())
 
 
 def _head(summary: LogSummary) -> str:

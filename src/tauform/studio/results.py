@@ -28,6 +28,7 @@ class LogLook:
         guess: field ("t", "q", "qd", "tau") -> columns that are read as it.
         findings: sentences on what it holds and lacks; a log of another robot says so here.
         plots: figures by name, decimated for the eye; none where the log cannot be read for the robot.
+        units: what its numbers seem to be in, other than SI.
     """
 
     head: str
@@ -35,6 +36,7 @@ class LogLook:
     guess: Mapping[str, list[str]]
     findings: tuple[str, ...]
     plots: Mapping[str, Plot]
+    units: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,9 @@ import pytest
 import tauform as tf
 from real_robots import urdf
 from studio.studio_pages import drop_logs, drop_robot, heavier_arm, open_studio, torques, write_logs
+from tauform.studio.scene import HIGHLIGHT
 from tools.browser import BROWSER, NO_BROWSER, set_slider
+from tools.simulated_logs import simulated_log
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 pytest.importorskip("nicegui", reason="nicegui is not installed")
@@ -122,6 +124,58 @@ def test_from_a_dropped_robot_and_logs_to_tested_c(browser: Any, address: str, t
     page.close()
     second.wait_for_selector("text=Fits side by side")
     assert second.locator("text=fit 2, physical").count() > 0
+
+
+@pytest.mark.nightly
+def test_columns_that_no_name_tells_are_read_once_they_are_accepted(browser: Any, address: str, tmp_path: Path) -> None:
+    """Milliseconds, joints counted downwards, nameless columns: the page shows its guess, and a click takes it."""
+    log = simulated_log(heavier_arm(tf.load("two_link"), 1.3), 1)
+    table = np.column_stack([1e3 * log.t, log.q[:, ::-1], log.tau[:, ::-1]])
+    np.savetxt(tmp_path / "run.csv", table, delimiter=",", header="stamp,w2,w1,m2,m1", comments="")
+    page, complaints = open_studio(browser, address)
+    page.get_by_role("tab", name="Identify").click()
+    drop_logs(page, [tmp_path / "run.csv"])
+    page.get_by_role("button", name="Look at it").click()
+    page.get_by_text("columns, and what they are read as").click()
+    page.get_by_role("button", name="Read it as shown").click()
+    page.wait_for_selector("text=Spectrum of the velocities")
+    page.wait_for_selector(".lines >> text='q': ['w1', 'w2']")
+    page.get_by_role("button", name="Identify").click()
+    page.wait_for_selector(".verdict")
+    assert complaints == []
+
+
+@pytest.mark.nightly
+def test_a_finding_that_is_clicked_shows_its_link(browser: Any, address: str, tmp_path: Path) -> None:
+    """In a colour of its own, in space; a second click takes it back."""
+    # The second link has moments of inertia that no body has: one is larger than the others together.
+    broken = tmp_path / "broken.urdf"
+    inertia = "<inertia ixx='{}' iyy='0.1' izz='0.1' ixy='0' ixz='0' iyz='0'/>"
+    links = "".join(
+        f"<link name='l{k}'><inertial><mass value='1'/>{inertia.format(ixx)}</inertial>"
+        "<visual><geometry><box size='0.1 0.1 0.4'/></geometry></visual></link>"
+        f"<joint name='j{k}' type='continuous'><parent link='{parent}'/><child link='l{k}'/>"
+        "<origin xyz='0 0 0.4'/><axis xyz='0 1 0'/></joint>"
+        for k, (ixx, parent) in enumerate([(0.1, "base"), (5.0, "l0")])
+    )
+    broken.write_text(f"<robot name='broken'><link name='base'/>{links}</robot>")
+    page, complaints = open_studio(browser, address)
+    page.get_by_text("Open another robot").click()
+    drop_robot(page, broken)
+    page.wait_for_selector("text=broken: 2 joints")
+    colours = """() => {
+        const found = [];
+        getElement(document.querySelector('.scene').id.slice(1)).scene.traverse(
+            part => part.material?.color && found.push(part.material.color.getHexString()));
+        return found;
+    }"""
+    finding = page.locator(".finding", has_text="l1").first
+    finding.click()
+    page.wait_for_selector(".finding.chosen")
+    page.wait_for_function(f"() => ({colours})().includes('{HIGHLIGHT[1:]}')")
+    finding.click()
+    page.wait_for_function(f"() => !({colours})().includes('{HIGHLIGHT[1:]}')")
+    assert complaints == []
 
 
 @pytest.mark.nightly

@@ -82,6 +82,7 @@ class LogCard:
     def _mapping(self, look: LogLook) -> None:
         """Drop-downs with the guess; a change takes its place when the log is next read."""
         names = [row["column"] for row in look.columns]
+        shown: dict[str, Any] = {}
         for field in FIELDS:
             several = field != "t"
             guess = look.guess.get(field, [])
@@ -89,14 +90,22 @@ class LogCard:
             value: Any = guess if several else (guess[0] if guess else None)
             choice = ui.select(names, label=f"{WORDS[field]} ({field})", multiple=several, value=value, clearable=True)
             choice.props("dense" + " use-chips" * several).classes("w-full")
+            shown[field] = choice
             # Bound as a default: the loop's variable would be the last field for all.
             choice.on_value_change(lambda event, field=field: self._choose(field, event))
         units = ui.select(list(UNITS), label="units that are not SI", multiple=True).props("dense use-chips")
         rate = ui.number("rate without a time column [Hz]", min=0.0).props("dense clearable")
+        guessed = {"units": [unit for unit in look.units if unit in UNITS], "rate": None}
         for option, element in {"units": units, "rate": rate}.items():
-            element.classes("w-full").set_value(self.project.choices.get(f"{self.name}:{option}"))
+            shown[option] = element
+            element.classes("w-full").set_value(self.project.choices.get(f"{self.name}:{option}", guessed[option]))
             element.on_value_change(lambda event, option=option: self._choose(option, event))
-        ui.label("Press Look at it again to see the log as it is read now.").classes("text-xs soft")
+        # A guess by numbers alone is read only once somebody has looked at it.
+        ui.button("Read it as shown", on_click=lambda: self._accept(shown)).props("flat dense no-caps")
+
+    def _accept(self, shown: Mapping[str, Any]) -> None:
+        self.project.choices.update({f"{self.name}:{option}": element.value for option, element in shown.items()})
+        self._look()
 
     def _choose(self, field: str, event: events.ValueChangeEventArguments[Any]) -> None:
         self.project.choices[f"{self.name}:{field}"] = event.value
