@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -106,7 +106,7 @@ class Constant:
         faults, first = [], 0
         for name, joints, directions, colour in found:
             columns = range(first, first := first + directions.shape[1])
-            faults.append(Course(name, joints, CONSTANT, 0.0, columns, 1, colour))
+            faults.append(Course(name, joints, CONSTANT, 0.0, columns, 1, colour, np.inf))
         return cls(tuple(faults), np.concatenate([directions for _, _, directions, _ in found], axis=1))
 
 
@@ -162,7 +162,7 @@ class Tested:
         sizes, deviations: of the faults.
         surprise: see `Cause`.
         seen: how much of the residuals each explains, chi-squared of `n_directions` for a healthy unit.
-        freedom: degrees of freedom of the variance behind that.
+        freedom: degrees of freedom of the variance behind that, and of its tails.
     """
 
     faults: tuple[Course, ...]
@@ -251,7 +251,10 @@ def tested_faults(summary: UnitSummary, reference: Reference, constant: Constant
     swap = np.array([fault.name == "swap" for fault in faults])
     kept = (figures[4] > 0) & ~(swap & (np.abs(figures[0] - 1) > MAX_SWAP_OFF))
     shown = tuple(fault for fault, is_kept in zip(faults, kept, strict=True) if is_kept)
-    return Tested(shown, counts[kept], *figures[:, kept])
+    found = Tested(shown, counts[kept], *figures[:, kept])
+    # What was always there is a mean over all recordings; what came with time hangs on single ones.
+    tails = np.array([np.inf if fault.course == CONSTANT else fault.tails for fault in shown])
+    return replace(found, freedom=1.0 / (1.0 / found.freedom + 1.0 / tails))
 
 
 def _alike(faults: Sequence[Course], D: Array) -> Iterator[tuple[AnyArray, AnyArray]]:

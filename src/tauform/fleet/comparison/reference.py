@@ -16,6 +16,7 @@ from scipy import stats
 from tauform.arrays import AnyArray, Array
 from tauform.closedform.threads import on_one_thread
 from tauform.fleet.evidence.condensed import Plan
+from tauform.fleet.evidence.faults import FRICTION
 from tauform.fleet.evidence.summary import UnitSummary
 
 # Spread of values between units, relative to their size, that is never taken to be smaller: no two are alike.
@@ -36,7 +37,8 @@ MEDIAN_EFFICIENCY = 0.37
 LIKELY_OFF = 0.1
 # Passes in which spreads and their groups settle.
 N_PASSES = 4
-FRICTION = ("Fv", "Fc", "Fo")
+# Kinds of values that spread alike, as assembly makes them; others are those of castings.
+OF_FRICTION = FRICTION | {"Fo"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +75,7 @@ class _Kinds:
         for place, value in zip(places, values.tolist(), strict=True):
             largest[place] = max(largest.get(place, 0.0), abs(value))
         size = np.array([max(largest[place], 1e-300) for place in places])
-        return cls(size, np.array([kind in FRICTION for kind, _ in design.kinds]))
+        return cls(size, np.array([kind in OF_FRICTION for kind, _ in design.kinds]))
 
     def moderated(self, own: Array, noise: Array, count: Array | float) -> tuple[Array, Array]:
         """(..., p) variances between units and their degrees of freedom, from those that each value shows by itself.

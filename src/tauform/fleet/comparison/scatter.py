@@ -9,7 +9,7 @@ import numpy as np
 from scipy import special
 
 from tauform.arrays import Array
-from tauform.fleet.comparison.reference import FRICTION
+from tauform.fleet.comparison.reference import OF_FRICTION
 from tauform.fleet.evidence.condensed import Plan
 from tauform.fleet.evidence.courses import UNITS_OF_EXPECTATION, USUAL_SHARES
 from tauform.fleet.evidence.summary import UnitSummary
@@ -25,7 +25,7 @@ def as_they_scatter(units: Sequence[UnitSummary], plan: Plan) -> list[UnitSummar
     if not rows:
         return list(units)
     own = np.max([_ratios(rows, share) for share in USUAL_SHARES], axis=0)
-    is_friction = np.array([kind in FRICTION for kind, _ in plan.source.design.kinds])
+    is_friction = np.array([kind in OF_FRICTION for kind, _ in plan.source.design.kinds])
     kind = np.where(is_friction, _median(own[is_friction]), _median(own[~is_friction]))
     ratio = (len(rows) * own + UNITS_OF_EXPECTATION * kind) / (len(rows) + UNITS_OF_EXPECTATION)
     # Never below 1: less may be seen by chance.

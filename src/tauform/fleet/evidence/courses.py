@@ -20,6 +20,8 @@ CONSTANT, DRIFT, STEP = "constant", "drift", "step"
 USUAL_SHARES = (0.5, 0.75)
 # What is expected of healthy units counts like so many units that show it.
 UNITS_OF_EXPECTATION = 10
+# Degrees of freedom of what models do wrong in single recordings.
+MODEL_FREEDOM = 5.0
 # Name, joints and course of a fault.
 Key = tuple[str, tuple[int, ...], str]
 
@@ -35,6 +37,7 @@ class Course:
         columns: of the unit's table behind those of the fleet; of `Constant` for those that were always there.
         n_tried: places of a step that were tried.
         colour: factor on the variance of its noise, see `Colour`.
+        tails: degrees of freedom of what single recordings show of it, see `heavy_tailed`.
     """
 
     name: str
@@ -44,6 +47,7 @@ class Course:
     columns: range
     n_tried: int
     colour: float
+    tails: float
 
     @property
     def key(self) -> Key:
@@ -82,9 +86,19 @@ def widened(ratio: Array, n_units: int) -> Array:
     return np.maximum(1.0, 1.0 + (ratio - 1.0) * n_units / (n_units + UNITS_OF_EXPECTATION))
 
 
-def two_sided(z: Array) -> Array:
-    """Probability of deviations as large."""
-    return 2 * special.ndtr(-z)
+def heavy_tailed(of_noise: Array | float) -> Array:
+    """Degrees of freedom of a variance that is so many times that of noise, the rest by the model (Satterthwaite 1946).
+
+    Noise is the sum of many samples. What a model does wrong in one recording comes from few moves: some recordings are
+    off by many times the usual, as Student's distribution has it.
+    """
+    by_model = 1.0 - 1.0 / np.maximum(of_noise, 1.0)
+    return np.asarray(MODEL_FREEDOM / np.maximum(by_model**2, 1e-9))
+
+
+def two_sided(z: Array, freedom: Array) -> Array:
+    """Probability of deviations as large, by Student's distribution."""
+    return np.asarray(2 * special.stdtr(freedom, -z))
 
 
 def courses(windows: Sequence[Window], held: Array, plan: Plan, scale: Array) -> tuple[list[Course], list[Array]]:
@@ -105,6 +119,7 @@ def courses(windows: Sequence[Window], held: Array, plan: Plan, scale: Array) ->
         felt = np.zeros((*R.shape[:3], fault.directions.shape[1]))
         for j in fault.joints or range(n):
             felt[:, j] = R[:, j, :, : p + n] @ fault.directions
+        tails = float(heavy_tailed(colour * plan.colour.slow[list(fault.joints) or slice(None)].max()))
         k = _place(felt[..., 0] * scale[:, None], left)
         shapes = [(STEP, float(start[k]), np.where(np.arange(len(start)) >= k, 1.0, 0.0), len(start) - 1)]
         # A load is there or it is not; all else may also come slowly.
@@ -112,7 +127,7 @@ def courses(windows: Sequence[Window], held: Array, plan: Plan, scale: Array) ->
             shapes.append((DRIFT, float(start[0]), ramp(start), 1))
         for course, at, shape, tried in shapes:
             columns = range(first, first := first + felt.shape[-1])
-            found.append(Course(fault.name, fault.joints, course, at, columns, tried, float(colour)))
+            found.append(Course(fault.name, fault.joints, course, at, columns, tried, float(colour), tails))
             parts.append(felt * shape[:, None, None, None])
     table = np.concatenate(parts, axis=-1)
     return found, [table[:, j] for j in range(n)]

@@ -7,8 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from tauform.arrays import Array
+from tauform.description.drives import SHAPES
 from tauform.description.inertia import parameter_transform
 from tauform.identification.regression.design import Design
+
+# Kinds of all drive terms that brake: a model may split Coulomb friction into steps of either sign, which are one.
+FRICTION = frozenset(drive.kind for drive in SHAPES.values() if "qd" in drive.reads)
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +36,7 @@ def faults_of(design: Design, values: Array) -> list[Fault]:
     kinds, found = design.kinds, []
     for j in range(n):
         # All friction of a joint by the same share.
-        own = [k for k, (kind, joints) in enumerate(kinds) if kind in ("Fv", "Fc") and joints == (j,)]
+        own = [k for k, (kind, joints) in enumerate(kinds) if kind in FRICTION and joints == (j,)]
         shares = {"friction": {k: values[k] for k in own}, "gain": {p + j: 1.0}}
         shares["offset"] = {k: 1.0 for k, (kind, joints) in enumerate(kinds) if kind == "Fo" and joints == (j,)}
         for name, entries in shares.items():

@@ -11,6 +11,7 @@ from tauform.arrays import Array
 from tauform.fleet.evidence.faults import faults_of, moving_of
 from tauform.fleet.evidence.own import Own
 from tauform.identification.fit import Fit
+from tauform.identification.verdict.validate import inflation_of_filters
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,6 +26,7 @@ class Colour:
         moving: columns of friction and offsets.
         of_moving: of these, fitted alone.
         of_faults: of the sizes of all faults, in the order of `faults_of`.
+        slow: (n,) inflation of the joints' rows over that of noise which is white before the filters.
         of_gains, of_load: of those among them that are series over time.
     """
 
@@ -34,6 +36,7 @@ class Colour:
     of_faults: Array
     of_gains: Array
     of_load: Array
+    slow: Array
 
 
 def noise_of(fit: Fit, own: Sequence[Own]) -> tuple[Array, Array, Colour]:
@@ -55,4 +58,5 @@ def noise_of(fit: Fit, own: Sequence[Own]) -> tuple[Array, Array, Colour]:
     kinds = np.array([fault.name for fault in faults])
     # A tool on the base carries nothing: a series of zeros stands for it.
     load = of_faults[kinds == "payload"] if "payload" in kinds else np.ones(1)
-    return sigma, inflation, Colour(of_values, moving, of_moving, of_faults, of_faults[kinds == "gain"], load)
+    slow = np.maximum(inflation / inflation_of_filters(fit.source.filters, fit.source.segments[0].rate), 1.0)
+    return sigma, inflation, Colour(of_values, moving, of_moving, of_faults, of_faults[kinds == "gain"], load, slow)

@@ -10,7 +10,17 @@ from scipy import special
 
 from tauform.arrays import Array
 from tauform.fleet.evidence.condensed import Plan, Window
-from tauform.fleet.evidence.courses import DRIFT, STEP, USUAL_SHARES, best_line, best_step, ramp, two_sided, widened
+from tauform.fleet.evidence.courses import (
+    DRIFT,
+    STEP,
+    USUAL_SHARES,
+    best_line,
+    best_step,
+    heavy_tailed,
+    ramp,
+    two_sided,
+    widened,
+)
 from tauform.fleet.evidence.estimates import changes, left_in
 
 # Of all series of a healthy fleet, the share in which a change is found by chance.
@@ -40,13 +50,18 @@ class Change:
 
 @dataclass(frozen=True, eq=False)
 class Trend:
-    """A value of a unit over its windows, all others as they are in the unit as a whole: (w,) each."""
+    """A value of a unit over its windows, all others as they are in the unit as a whole: (w,) each.
+
+    Attributes:
+        tails: degrees of freedom of the deviations; infinite where all of them is noise.
+    """
 
     unit: str
     value: str
     start: Array
     values: Array
     deviations: Array
+    tails: float = np.inf
 
 
 def trends(unit: str, windows: Sequence[Window], held: Array, plan: Plan, noise: Array) -> list[Trend]:
@@ -78,8 +93,10 @@ def trends(unit: str, windows: Sequence[Window], held: Array, plan: Plan, noise:
     joints = [design.kinds[k][1][0] for k in moving]
     x[:, : len(moving)] += held[moving] + held[p:][joints] * plan.values[moving]
     # Slow noise is felt by what changes as slowly: an offset more than friction.
-    d *= np.sqrt(np.concatenate([plan.colour.of_moving, plan.colour.of_gains, plan.colour.of_load]))
-    return [Trend(unit, name, start, x[:, i], d[:, i]) for i, name in enumerate(names)]
+    slow, colour = plan.colour.slow, np.concatenate([plan.colour.of_moving, plan.colour.of_gains, plan.colour.of_load])
+    d *= np.sqrt(colour)
+    tails = heavy_tailed(colour * [*slow[joints], *slow, slow.max()])
+    return [Trend(unit, name, start, x[:, i], d[:, i], float(tails[i])) for i, name in enumerate(names)]
 
 
 def _gains(window: Window, held: Array, p: int, left: Array, noise: Array) -> tuple[Array, Array]:
@@ -122,7 +139,9 @@ def changes_of(series: Sequence[Trend], n_series: int) -> list[Change]:
         x, w = np.array([trend.values for trend in alike]), _precision(alike)
         (z, k), (line, was, now) = best_step(x, w), best_line(x, w, ramp(np.array([trend.start for trend in alike])))
         # Every place of the step and the line, in every series, is one trial.
-        p_values = np.minimum(1.0, x.shape[1] * n_series * two_sided(np.maximum(z, line)))
+        p_values = np.minimum(
+            1.0, x.shape[1] * n_series * two_sided(np.maximum(z, line), np.array([trend.tails for trend in alike]))
+        )
         for i in np.flatnonzero(p_values < FALSE_ALARM).tolist():
             trend, at, p_value, course = alike[i], int(k[i]), float(p_values[i]), STEP
             if line[i] > z[i]:
