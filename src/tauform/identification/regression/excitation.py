@@ -118,8 +118,10 @@ def unexcited(evidence: Evidence) -> list[int]:
 def missing_motion(design: Design, columns: Iterable[int]) -> str:
     """Advice on what to record so that these columns show."""
     meant = [design.kinds[k] for k in columns]
-    kinds, joints = {kind for kind, _ in meant}, sorted({j + 1 for _, own in meant for j in own})
-    which = f"joint{'s' if len(joints) > 1 else ''} {', '.join(map(str, joints))}"
+    kinds, joints = {kind for kind, _ in meant}, sorted({j for _, own in meant for j in own})
+    # By their names: robots may count their joints from zero.
+    names = ", ".join(design.robot.joints[j].name for j in joints)
+    which = f"joint{'s' if len(joints) > 1 else ''} {names}"
     advice = []
     if kinds & {"Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz", "Ia", "Iam"}:
         advice.append(f"accelerate {which} and the joints before, in different postures")
