@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from dataclasses import replace
@@ -74,17 +75,21 @@ def test_bad_logs_are_set_aside_with_a_reason(found: tf.FleetFit) -> None:
 
 
 def test_files_that_follow_each_other_are_one_recording(tmp_path: Path) -> None:
-    whole = samples(arm(1), 1)
-    for cut, name in ((len(whole), "whole"), (377, "cut")):
-        # the model is chosen on the first log of A alone
-        write(tmp_path / name / "A" / "1.csv", samples(arm(2), 2))
-        write(tmp_path / name / "U" / "1.csv", whole[:cut])
-        if cut < len(whole):
-            write(tmp_path / name / "U" / "2.csv", whole[cut:])
-    fits = [tf.identify_fleet(tf.load("two_link"), tmp_path / name, workers=0, sample=1) for name in ("whole", "cut")]
-    assert fits[0].n_windows == fits[1].n_windows == {"A": 1, "U": 1}
-    for name in ("A", "U"):
-        np.testing.assert_allclose(fits[1].units[name].values, fits[0].units[name].values, rtol=1e-9)
+    # The logs that the model is chosen on, too.
+    tables = {name: samples(arm(k), k) for k, name in enumerate("ABC")}
+    for count, folder in ((1, "whole"), (3, "cut"), (7, "shreds")):
+        for k, (name, table) in enumerate(tables.items()):
+            # Not in equal parts, and another cut in each unit.
+            edges = np.linspace(0, len(table), count + 1).astype(int) + 11 * k * (np.arange(count + 1) % count > 0)
+            for part, (first, last) in enumerate(itertools.pairwise(edges)):
+                write(tmp_path / folder / name / f"{part}.csv", table[first:last])
+    robot = tf.load("two_link")
+    whole, *others = (tf.identify_fleet(robot, tmp_path / name, workers=0) for name in ("whole", "cut", "shreds"))
+    for fit in others:
+        assert fit.names == whole.names
+        assert fit.n_windows == whole.n_windows == dict.fromkeys(tables, 1)
+        for name in tables:
+            np.testing.assert_allclose(fit.units[name].values, whole.units[name].values, rtol=1e-9)
 
 
 def test_a_step_of_friction_is_dated(tmp_path: Path) -> None:

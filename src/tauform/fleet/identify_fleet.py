@@ -14,7 +14,6 @@ from tauform.description.robot import Robot
 from tauform.errors import IdentificationError, RecordingError
 from tauform.files.folder import made_folder
 from tauform.fleet.comparison.compare import compare_units
-from tauform.fleet.evidence.condense import MAX_RATE_DIFFERENCE
 from tauform.fleet.evidence.condensed import Plan, UnitLogs
 from tauform.fleet.evidence.store import Store
 from tauform.fleet.evidence.summary import UnitSummary, condensed, imported, summarize, summarized
@@ -25,6 +24,7 @@ from tauform.fleet.pooled import pooled_fit
 from tauform.fleet.progress import Progress
 from tauform.fleet.sample import place_of, sampled
 from tauform.fleet.sources.dataset import Dataset
+from tauform.fleet.sources.joining import MAX_RATE_DIFFERENCE
 from tauform.fleet.sources.reading import LogFile, name_of
 from tauform.identification.fit import Fit
 from tauform.scheduler import cluster, completed, dashboard, everywhere

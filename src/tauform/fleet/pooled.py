@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from tauform.description.robot import Robot
-from tauform.errors import RecordingError, TauformError
+from tauform.errors import RecordingError
 from tauform.fleet.evidence.moving import at_work
-from tauform.fleet.evidence.own import Own, own_of
+from tauform.fleet.evidence.own import SAMPLE_SECONDS, Own, Sampled, own_of
 from tauform.fleet.sample import keep_sample, sampled, tried
 from tauform.fleet.sources.dataset import Dataset
-from tauform.fleet.sources.reading import LogFile
+from tauform.fleet.sources.joining import first_recording
 from tauform.identification.fit import Fit
 from tauform.identification.identify import identify
 from tauform.identification.recording.recording import Recording
@@ -35,7 +35,7 @@ def pooled_fit(
     client: Any | None = None,
     kept: Path | None = None,
 ) -> Pooled:
-    """The fit of one log each of some units, spread over the fleet: what is common is seen in any of them.
+    """The fit of one recording each of some units, spread over the fleet: what is common is seen in any of them.
 
     Args:
         kept: file that keeps which logs were taken.
@@ -44,18 +44,16 @@ def pooled_fit(
         RecordingError: none of these logs can be read.
         IdentificationError: they leave parameters open, or workers die of it again and again.
     """
-    found: list[tuple[str, LogFile]] = []
+    found: list[Sampled] = []
     recordings: list[Recording] = []
     refused = ""
     for name, files in tried(logs, sample, kept):
-        for file in files:
-            try:
-                recordings.append(logs.reading.read(robot, name, file))
-                found.append((name, file))
-                # One readable log per unit is enough to choose terms.
-                break
-            except (TauformError, OSError) as error:
-                refused = str(error)
+        # One recording per unit is enough to choose terms; however it was cut into files.
+        recording, used, why = first_recording(logs.reading, robot, name, files, SAMPLE_SECONDS)
+        refused = why or refused
+        if recording is not None:
+            recordings.append(recording)
+            found.append((name, used))
     if not recordings:
         raise RecordingError(f"{logs.root}: none of the logs that were tried can be read; the last one: {refused}")
     # One at rest says nothing, and its noise something that is wrong.

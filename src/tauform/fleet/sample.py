@@ -16,7 +16,7 @@ from tauform.files.file import write_text
 from tauform.fleet.sources.dataset import Dataset
 from tauform.fleet.sources.reading import LogFile
 
-# A unit, and those of its logs of which the first that can be read is taken.
+# A unit, and those of its logs of which the first recording that can be read is taken.
 Tried = tuple[str, Sequence[LogFile]]
 
 
@@ -46,18 +46,18 @@ def tried(logs: Dataset, count: int, kept: Path | None) -> list[Tried]:
         held = {} if kept is None else json.loads(kept.read_bytes())
         # A fleet that has grown from a few units is asked anew.
         if held["units"] == len(names) and held["logs"]:
-            return [(name, (known[name, mark],)) for name, mark in held["logs"]]
+            return [(name, [known[name, mark] for mark in marks]) for name, marks in held["logs"]]
     # None yet, one that is damaged, or of logs that are gone.
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         pass
     return [(name, logs.units[name]) for name in names]
 
 
-def keep_sample(found: Sequence[tuple[str, LogFile]], n_units: int, kept: Path | None) -> None:
+def keep_sample(found: Sequence[Tried], n_units: int, kept: Path | None) -> None:
     """Keep for later runs which logs were taken, out of so many units."""
     if kept is None:
         return
-    text = json.dumps({"units": n_units, "logs": [(name, file.mark) for name, file in found]})
+    text = json.dumps({"units": n_units, "logs": [(name, [file.mark for file in files]) for name, files in found]})
     # A full disk is told with the first unit that cannot be kept.
     with suppress(IdentificationError):
         write_text(kept, text + "\n", IdentificationError)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from tauform.fleet.evidence.condensed import Plan, UnitLogs, Window
 from tauform.fleet.evidence.moving import AT_REST, is_at_rest, travel_of
 from tauform.fleet.evidence.plausible import implausible
 from tauform.fleet.evidence.prints import print_of
+from tauform.fleet.sources.joining import MAX_RATE_DIFFERENCE, Span, are_alike, joined, start_of
 from tauform.fleet.sources.reading import LogFile, name_of
 from tauform.identification.recording.recording import Recording, pieces
 from tauform.identification.recording.segments import uniform_segments
@@ -22,14 +22,8 @@ from tauform.identification.regression.evidence import Evidence, updated
 from tauform.identification.regression.rows import Rows
 from tauform.identification.signals.filters import HIGHEST_POSITION
 
-# Samples of neighbouring files that are joined into one recording at most; bounds the memory of a worker.
-MOST_SAMPLES = 4_000_000
 # Rows of a window that pages show; a few kilobytes.
 ROWS_SHOWN = 300
-# Relative difference of sampling rates beyond which recordings are not joined.
-MAX_RATE_DIFFERENCE = 0.02
-# Files follow one another where the gap between them is at most so many sample periods.
-MAX_GAP_PERIODS = 1.5
 
 
 def condense(unit: str, files: Sequence[LogFile], plan: Plan, known: UnitLogs | None = None) -> UnitLogs:
@@ -94,12 +88,14 @@ class _Condensing:
         read = self._read(file)
         if read is None:
             return
-        start = _start(read.recording)
+        start = start_of(read.recording)
         # What was condensed before is read again only where this file continues it.
-        if not self.run and self.windows and _follows(self.windows[-1], start):
+        if not self.run and self.windows and _span(self.windows[-1]).is_continued_at(start):
             self._open(self.windows.pop())
         # Joined files have no filter transient at their border, which costs rows at both ends.
-        if self.run and not (_follows(_span(self.run), start) and _same(self.run[-1].recording, read.recording)):
+        if self.run and not (
+            self._open_span().is_continued_at(start) and are_alike(self.run[-1].recording, read.recording)
+        ):
             self.close()
         self.run.append(read)
 
@@ -108,7 +104,7 @@ class _Condensing:
         if window.files[0] in self.taken:
             return
         self.taken.add(window.files[0])
-        if self.run and _follows(_span(self.run), window.start):
+        if self.run and self._open_span().is_continued_at(window.start):
             self._open(window)
             return
         self.close()
@@ -119,6 +115,9 @@ class _Condensing:
         if self.run:
             self._add(self.run)
         self.run = []
+
+    def _open_span(self) -> Span:
+        return Span.of([read.recording for read in self.run])
 
     def _open(self, window: Window) -> None:
         for mark in window.files:
@@ -148,7 +147,7 @@ class _Condensing:
     def _add(self, run: Sequence[_Read]) -> None:
         marks = tuple(read.mark for read in run)
         try:
-            recording = _joined([read.recording for read in run])
+            recording = joined([read.recording for read in run])
             if is_at_rest(travel_of(recording.q), self.plan.travel):
                 raise RecordingError(AT_REST)
             segments = uniform_segments(recording, 0).segments
@@ -161,8 +160,8 @@ class _Condensing:
         except TauformError as error:
             self.excluded.extend((mark, str(error)) for mark in marks)
             return
-        end, warm = recording.clock + float(recording.t[-1]), _temperature(recording)
-        span = (_start(recording), end, _period(recording), recording.n_samples)
+        own, warm = Span.of([recording]), _temperature(recording)
+        span = own.start, own.end, own.period, own.n_samples
         self.windows.append(Window(*span, evidence, marks, tuple(read.print for read in run), excerpt, warm))
 
 
@@ -214,28 +213,8 @@ def _strange(evidence: Evidence, plan: Plan) -> str:
     return implausible(R[:, :, -1], R[:, :, p:-1].transpose(0, 2, 1), unknown, plan.robot.joint_names)
 
 
-def _span(run: Sequence[_Read]) -> tuple[float, float, int]:
-    last = run[-1].recording
-    return last.clock + float(last.t[-1]), _period(last), sum(read.recording.n_samples for read in run)
-
-
-def _follows(before: Window | tuple[float, float, int], start: float) -> bool:
-    """Whether a recording that starts then continues what was before."""
-    end, period, n_samples = (before.end, before.period, before.n_samples) if isinstance(before, Window) else before
-    # Overlapping files are not joined: two samples of one instant contradict each other.
-    return 0 < start - end <= MAX_GAP_PERIODS * period and n_samples < MOST_SAMPLES
-
-
-def _same(last: Recording, recording: Recording) -> bool:
-    """Whether two recordings hold the same quantities at the same rate; what one lacks cannot be joined."""
-    alike = abs(_period(recording) / _period(last) - 1) < MAX_RATE_DIFFERENCE
-    own = all((getattr(last, name) is None) == (getattr(recording, name) is None) for name in ("qd", "temperature"))
-    return alike and own
-
-
-def _period(recording: Recording) -> float:
-    # The last hundred steps: files of hours need not be read again for a median.
-    return float(np.median(np.diff(np.asarray(recording.t[-100:]))))
+def _span(window: Window) -> Span:
+    return Span(window.start, window.end, window.period, window.n_samples)
 
 
 def _temperature(recording: Recording) -> Array:
@@ -245,21 +224,3 @@ def _temperature(recording: Recording) -> Array:
     # Piece by piece: recordings may be larger than memory.
     sums = [np.asarray(recording.temperature[part]).sum(axis=0) for part, _ in pieces(recording.n_samples)]
     return np.asarray(np.sum(sums, axis=0) / recording.n_samples)
-
-
-def _start(recording: Recording) -> float:
-    return recording.clock + float(recording.t[0])
-
-
-def _joined(run: Sequence[Recording]) -> Recording:
-    """Neighbouring files as one recording, on the clock of the first."""
-    if len(run) == 1:
-        return run[0]
-    clock = run[0].clock
-    held: dict[str, Any] = {
-        name: None if getattr(run[0], name) is None else np.concatenate([getattr(part, name) for part in run])
-        for name in ("q", "tau", "qd", "qdd", "reference", "temperature")
-    }
-    # On one clock, so that the joint between files is an ordinary step.
-    held["t"] = np.concatenate([np.asarray(part.t) + (part.clock - clock) for part in run])
-    return Recording(**held, name=f"{run[0].name} to {run[-1].name}", clock=clock)

@@ -15,6 +15,7 @@ from tauform.description.robot import Robot
 from tauform.errors import TauformError
 from tauform.fleet.evidence.faults import Fault, faults_of, moving_of
 from tauform.fleet.evidence.plausible import implausible
+from tauform.fleet.sources.joining import first_recording
 from tauform.fleet.sources.reading import LogFile, Reading
 from tauform.identification.fit import Fit
 from tauform.identification.recording.segments import uniform_segments
@@ -28,6 +29,10 @@ from tauform.scheduler import completed
 
 # In multiples of a value or its deviation: a prior that wide decides nothing that logs say anything about.
 WIDE = 100.0
+# Of a unit's first recording, for the model: more takes longer and says little more of terms.
+SAMPLE_SECONDS = 600.0
+# A unit, and the logs that its recording is joined from.
+Sampled = tuple[str, Sequence[LogFile]]
 # Colour only adds: what is felt less than the usual inflation says is known from few recordings.
 SMALLEST_FACTOR = 1.0
 
@@ -67,15 +72,13 @@ class Own:
         return bool(implausible(measured, predicted, unknown, robot.joint_names))
 
 
-def own_of(
-    fit: Fit, robot: Robot, reading: Reading, sample: Sequence[tuple[str, LogFile]], client: Any | None
-) -> dict[int, Own]:
-    """By its place in the sample: what each (unit, log) is by itself; without those too short, or at rest."""
+def own_of(fit: Fit, robot: Robot, reading: Reading, sample: Sequence[Sampled], client: Any | None) -> dict[int, Own]:
+    """By its place in the sample: what each recording is by itself; without those too short, or at rest."""
     assert fit.source is not None
     # Without segments: logs are read where they are looked at, samples do not travel.
     source = replace(fit.source, segments=(), silent=())
     found: dict[int, Own | None] = {}
-    tasks: Mapping[int, tuple[str, LogFile]] = dict(enumerate(sample))
+    tasks: Mapping[int, Sampled] = dict(enumerate(sample))
     completed(_own, _Pooled(robot, reading, source, fit.values, fit.deviations), tasks, client, found.__setitem__)
     # In the order of the sample, whichever worker was first.
     return {k: own for k in tasks if (own := found[k]) is not None}
@@ -97,10 +100,13 @@ class _Pooled:
 
 
 @on_one_thread
-def _own(pooled: _Pooled, unit: str, file: LogFile) -> Own | None:
-    """A task of a worker: None where the log is too short, or at rest."""
+def _own(pooled: _Pooled, unit: str, files: Sequence[LogFile]) -> Own | None:
+    """A task of a worker: None where the recording is too short, or at rest."""
     try:
-        segments = tuple(uniform_segments(pooled.reading.read(pooled.robot, unit, file), 0).segments)
+        recording, *_ = first_recording(pooled.reading, pooled.robot, unit, files, SAMPLE_SECONDS)
+        if recording is None:  # gone since
+            return None
+        segments = tuple(uniform_segments(recording, 0).segments)
         source = replace(pooled.source, segments=segments)
         rows = source.kept()
         evidence = gather(rows, source)
