@@ -156,6 +156,22 @@ class Frame(Value):
         return f"Frame({self.name!r}, link {self.link}, at {listed(self.link_from_frame[:3, 3])} m)"
 
 
+@dataclass(frozen=True, eq=False)
+class HeldJoint(Value):
+    """A joint that was locked, and that moving joints hang on: if it moves all the same, no torque is as described.
+
+    Attributes:
+        position: that it is held at, in its unit.
+        unit: "rad" or "m".
+        carries: names of the moving joints behind it.
+    """
+
+    name: str
+    position: float
+    unit: str
+    carries: tuple[str, ...]
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Closure(Value):
     """Explicit loop constraints q_tree = F @ q + offset: mimic joints, parallelograms.

@@ -17,7 +17,7 @@ from tauform.deferred import deferred
 from tauform.description.drives.drive import Drive
 from tauform.description.finding import Finding
 from tauform.description.inertia import Inertia
-from tauform.description.joint import Closure, Frame, Joint, Link, Payload
+from tauform.description.joint import Closure, Frame, HeldJoint, Joint, Link, Payload
 from tauform.description.layout import Layout
 from tauform.description.loops.closure import GeneralClosure as GeneralClosure
 from tauform.description.parameter_groups import Include, chosen_columns
@@ -49,6 +49,7 @@ class Robot(Value, Displayed):
         payload: carried body; part of `parameters` and of the dynamics.
         shapes: what links occupy, where the description says it; dynamics do not look at them.
         visuals: what links look like; only pictures look at them, and == ignores them.
+        held: joints that were locked, with moving ones behind them; logs are checked for them, and == ignores it.
         further_drives: drive terms beyond the rotor inertia and the friction of each joint; see `drives`.
         notes: what the reader of a file took by default or left out; `check()` lists it, and == ignores it.
     """
@@ -65,6 +66,7 @@ class Robot(Value, Displayed):
     further_drives: tuple[Drive, ...] = ()
     notes: tuple[Finding, ...] = field(default=(), compare=False)
     visuals: tuple[Shape, ...] = field(default=(), compare=False)
+    held: tuple[HeldJoint, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         check_fields(self)

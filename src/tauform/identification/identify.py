@@ -13,8 +13,10 @@ from tauform.description.parameter_groups import Include
 from tauform.description.robot import Robot
 from tauform.errors import IdentificationError, RecordingError
 from tauform.identification.diagnosis.diagnose import diagnose, find_clipping, find_drift
+from tauform.identification.diagnosis.held_joints import find_moving
 from tauform.identification.diagnosis.held_weight import named as causes_named
 from tauform.identification.diagnosis.loads import find_load_of, find_other_loads
+from tauform.identification.diagnosis.moving_base import find_moving_base
 from tauform.identification.diagnosis.readings import find_bad_readings
 from tauform.identification.diagnosis.samples import sampled
 from tauform.identification.diagnosis.small import N_STATES, find_small_faults
@@ -129,10 +131,12 @@ def identify(
     first, notes = settled_velocities(RowSource(plain.carried_by(None), segments, chosen, smooth))
     findings += notes
 
+    moving = find_moving(robot, recordings)
+
     def estimated(carrier: Robot | None) -> Fit:
         source = replace(first, design=plain.carried_by(carrier))
         auto = friction == "auto", isinstance(couplings, str)
-        return _estimated(robot, source, columns, auto, method, prior or robot, tuple(findings), say)
+        return _estimated(robot, source, columns, auto, method, prior or robot, tuple(findings), moving, say)
 
     # Load friction is no linear column: links are found, then the load that they make, in turn.
     fit = settled_load(estimated) if plain.is_loaded else estimated(None)
@@ -144,7 +148,8 @@ def identify(
         silent, notes = resting_joints(robot, others, unseen)
         fit = fit.with_findings(*notes)
         clipped = find_clipping(others, robot.joint_names, unseen=True)
-        fit = replace(fit, suspicions=(*fit.suspicions, *clipped))
+        more = [] if moving else find_moving(robot, [*recordings, *unseen])
+        fit = replace(fit, suspicions=(*more, *fit.suspicions, *clipped))
         # Validation is predicted with the states that the fit had: derivatives of positions.
         if segments[0].qd is not None and first.segments[0].qd is None:  # they lag
             others = tuple(replace(segment, qd=None, qdd=None) for segment in others)
@@ -167,13 +172,14 @@ def _estimated(
     method: Method,
     prior: Robot,
     findings: tuple[str, ...],
+    moving: Sequence[Suspicion],
     say: Callable[[str], None],
 ) -> Fit:
     """The fit of a design, and of the friction and couplings that held-out blocks ask for where these are `auto`."""
     # Before anything is chosen: terms could take on what a swapped column does.
     measure = partial(measured_direction, robot=robot, plain=columns, source=source, auto=auto)
     # Nothing of bad readings is dropped: what is wrong with a log is its owner's to mend, before all else.
-    bad = find_bad_readings(source.segments, robot.joint_names)
+    bad = [*moving, *find_bad_readings(source.segments, robot.joint_names)]
     swap, causes = (None, ()) if any(own.is_cause for own in bad) else diagnose(source, measure)
     in_order = swap is None and not any(suspicion.is_cause for suspicion in (*bad, *causes))
     # Springs and friction laws found beside a fault of the log or of the mount would be made up for it.
@@ -209,7 +215,7 @@ def _estimated(
     if loads or small or bad:
         fit = _without_inventions(fit, more)
     elif is_plain:
-        small = _causes_of_gravity(fit, source, ratios)
+        small = [*find_moving_base(fit.design, fit.values, source), *_causes_of_gravity(fit, source, ratios)]
         fit = fit.with_findings(*find_preloads(fit))
     return replace(fit, swap=swap, suspicions=(*bad, *causes, *loads, *small, *late, *clipped, *drift))
 

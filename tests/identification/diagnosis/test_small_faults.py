@@ -11,6 +11,9 @@ import pytest
 import tauform as tf
 from identification.arms import arm, motion
 from tauform.errors import RecordingError
+from tauform.identification.diagnosis.samples import sampled
+from tauform.identification.diagnosis.small import Tried, _gain
+from tauform.identification.diagnosis.trial import Trial
 from tauform.identification.motion.simulate import simulated_recording
 
 
@@ -159,3 +162,13 @@ def test_a_log_that_stands_still_is_named_and_its_velocities_are_not_blamed() ->
     # A column of another joint is refused all the same.
     with pytest.raises(RecordingError, match="columns look swapped"):
         tf.identify(arm(), tf.Recording(recording.t, **{**held, "qd": held["qd"][:, [1, 0, 2]]}))
+
+
+def test_a_gain_whose_interval_holds_zero_is_no_gain() -> None:
+    """Torques that have nothing to do with the links' are noise of a joint that carries next to nothing."""
+    fit = tf.identify(arm(), recorded(arm()))
+    assert fit.source is not None
+    gain = _gain(fit.design, Tried(fit.design, sampled(fit.source)), 1)
+    for value, spread, is_gain in ((-1.31, 0.23, False), (-0.5, 0.01, True), (-2.0, 0.01, True), (1.0, 0.1, True)):
+        trial = Trial(0.1, 0, 0.5, 0.5, np.array([value]), np.array([spread]))
+        assert gain.is_possible(trial) == is_gain

@@ -16,7 +16,7 @@ from tauform.version import __version__
 # Rooms whose code makes programs and machine code.
 ROOMS = ("portable", "description", "rigidbody", "closedform", "codegen", "fast", "simulation")
 # Fields of a description that no program depends on.
-SILENT = frozenset({"notes", "shapes", "visuals"})
+SILENT = frozenset({"notes", "shapes", "visuals", "held"})
 
 
 @cache

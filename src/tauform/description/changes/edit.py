@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -15,7 +15,7 @@ from tauform.description.drives.drive import Drive
 from tauform.description.drives.springs import BetweenPoints
 from tauform.description.fields import number
 from tauform.description.inertia import Inertia
-from tauform.description.joint import Closure, Frame, Joint, Link
+from tauform.description.joint import Closure, Frame, HeldJoint, Joint, Link
 from tauform.description.loops.coincidence import Coincidence
 from tauform.description.robot import GeneralClosure, Robot
 from tauform.description.transform import angle_of, rotation_x, rotation_z
@@ -143,6 +143,7 @@ def up_to(robot: Robot, tip: str) -> Robot:
         frames=tuple(replace(f, link=new_index[f.link]) for f in robot.frames if f.link in new_index),
         tip=tip,
         closure=_closure_of_kept(robot, kept),
+        held=_still_held(robot.held, joints),
         payload=payload,
         shapes=tuple(shape for shape in robot.shapes if robot.frame(shape.frame).link in new_index),
         visuals=tuple(shape for shape in robot.visuals if robot.frame(shape.frame).link in new_index),
@@ -241,7 +242,22 @@ def _merge_rigid(robot: Robot, rigid: Mapping[int, float]) -> Robot:
         tip=tip,
         closure=None,
         further_drives=drives,
+        held=_still_held((*robot.held, *_newly_held(robot, rigid)), moving),
     )
+
+
+def _newly_held(robot: Robot, rigid: Mapping[int, float]) -> list[HeldJoint]:
+    ancestors = {joint.name: robot.tree.ancestors(k) for k, joint in enumerate(robot.joints) if k not in rigid}
+    behind = {i: tuple(name for name, those in ancestors.items() if i in those) for i in rigid}
+    units = {i: "rad" if robot.joints[i].type.is_angle else "m" for i in rigid}
+    return [HeldJoint(robot.joints[i].name, position, units[i], behind[i]) for i, position in rigid.items()]
+
+
+def _still_held(held: Iterable[HeldJoint], joints: Iterable[Joint]) -> tuple[HeldJoint, ...]:
+    """Those that joints which are left hang on."""
+    left = {joint.name for joint in joints}
+    own = (replace(one, carries=tuple(name for name in one.carries if name in left)) for one in held)
+    return tuple(one for one in own if one.carries)
 
 
 def _with_inertia(link: Link, more: Inertia) -> Link:

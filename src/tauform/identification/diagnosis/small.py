@@ -53,11 +53,13 @@ class Hypothesis:
         columns: (N, n, k, L) of its values, for a value of one of each of the links' L base parameters.
         told: the suspicion that names it.
         sizes: between which it is named.
+        is_possible: whether values are those of such a fault.
     """
 
     columns: Callable[[], Array]
     told: Callable[[Trial], Suspicion]
     sizes: tuple[float, float] = (LEAST, LARGEST)
+    is_possible: Callable[[Trial], bool] = lambda trial: True
 
 
 class Tried:
@@ -75,7 +77,9 @@ class Tried:
         """The better of both; None where it explains nothing, or nothing that is known."""
         columns = hypothesis.columns()
         trials = [self._of(plain, columns) for plain in self.plain]
-        best = max(trials, key=lambda trial: trial.gain)
+        best = max((own for own in trials if hypothesis.is_possible(own)), key=lambda trial: trial.gain, default=None)
+        if best is None:
+            return None
         return best if best.is_known(MIN_LOG_GAIN, *hypothesis.sizes, MIN_SPREADS) else None
 
     def _of(self, plain: NormalProducts, columns: Array) -> Trial:
@@ -177,4 +181,8 @@ def _gain(design: Design, tried: Tried, j: int) -> Hypothesis:
         remedy = f"check the torque constant and gear ratio of {name}, or convert: {argument('gains', gains)}"
         return Suspicion(what, remedy, SPOILS, is_cause=False, about=GAIN)
 
-    return Hypothesis(columns, told, (LEAST_GAIN, LARGEST_GAIN))
+    # A gain of zero, within its interval, is none: torques that have nothing to do with the links'.
+    def is_possible(trial: Trial) -> bool:
+        return abs(1 + float(trial.values[0])) > SPREADS_OF_95 * float(trial.spreads[0])
+
+    return Hypothesis(columns, told, (LEAST_GAIN, LARGEST_GAIN), is_possible)

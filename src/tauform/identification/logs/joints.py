@@ -99,6 +99,13 @@ def joint_columns(names: Iterable[str], words: Mapping[str, Sequence[str]]) -> d
     return found
 
 
+def column_of(joint: str, names: Iterable[str], words: Sequence[str]) -> str | None:
+    """The column whose name is a joint's beside a word of a field; None where there is none."""
+    return next(
+        (name for name in names if any(_joint_beside(x, plain_name(name)) == joint.lower() for x in words)), None
+    )
+
+
 def _joint_beside(word: str, plain: str) -> str:
     """What a name holds beside the word: a number right after it, or anything after or before a joiner."""
     if plain.startswith(word):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,10 +15,11 @@ from tauform.description.robot import Robot
 from tauform.errors import RecordingError
 from tauform.identification.logs.columns import Given, LogLayout, by_numbers, guess_layout
 from tauform.identification.logs.field_files import layouts_of
+from tauform.identification.logs.field_names import FIELD_NAMES
 from tauform.identification.logs.formats.log import Log, Table
 from tauform.identification.logs.formats.open import open_log, readable
 from tauform.identification.logs.inspect import NoNumbersError, look_for
-from tauform.identification.logs.joints import Joints, remedy_for
+from tauform.identification.logs.joints import Joints, column_of, remedy_for
 from tauform.identification.logs.rows import Ranges, Trigger
 from tauform.identification.logs.units import Scales, Units, scales
 from tauform.identification.recording.stored import Buffer, Spool
@@ -38,6 +39,7 @@ class Reading:
         drive: torques from what the torque columns hold.
         scaled: whether gains were given.
         rate: samples per second; None where there are time stamps.
+        between: seconds that are kept; None keeps all.
     """
 
     joints: Joints
@@ -50,6 +52,7 @@ class Reading:
     trigger: Trigger | None = None
     topic: str | None = None
     stream: bool | None = None
+    between: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +63,7 @@ class LogPart:
         trigger: which rows are kept, if this file says it.
         own_findings: what was done on the way; complete once the arrays were read.
         clock: of the log where time is zero [s]; there once the arrays were read.
+        held: lowest and highest position of joints that the description holds still, from then on.
     """
 
     path: Path
@@ -70,6 +74,7 @@ class LogPart:
     trigger: Trigger | None = None
     own_findings: list[str] = field(default_factory=list)
     clock: list[float] = field(default_factory=list)
+    held: dict[str, tuple[float, float]] = field(default_factory=dict)
 
     @property
     def findings(self) -> tuple[str, ...]:
@@ -109,11 +114,12 @@ class LogPart:
         sinks = {name: Spool() if self.is_streamed else Buffer() for name in ("t", *self.layout.fields())}
         column = self.trigger_column
         ranges = None if self.trigger is None else Ranges(self.trigger, self.path.name)
-        names, rows, any_sample = wanted(self.layout), 0, False
+        held = held_columns(self.log.widths, self.reading.joints.robot)
+        names, rows, any_sample = [*wanted(self.layout), *held.values()], 0, False
         # The trigger's column is read along, once, even where it is a field too.
         for table in self.log.chunks(list(dict.fromkeys([*names, *([column] if column else [])])), ROWS_PER_CHUNK):
             # Rows before the trigger count too: stamps made from the rate must keep the pauses.
-            fields = self._fields(table, rows)
+            fields = self._fields(table, rows) | {joint: table[column] for joint, column in held.items()}
             rows += len(fields["t"])
             if ranges is not None and column is not None:
                 kept = ranges.add(table[column])
@@ -124,6 +130,8 @@ class LogPart:
             # absolute stamps lose digits in differences
             since = float(fields["t"][0]) if since is None else since
             fields["t"] = (fields["t"] - since) * self.scales.second
+            for joint in held:
+                self._see(joint, fields["t"], fields.pop(joint))
             for name, values in fields.items():
                 sinks[name].add(self._in_si(name, values))
         if ranges is not None:
@@ -145,6 +153,16 @@ class LogPart:
         # The rate stands for stamps: `first` keeps pieces in one clock.
         return {"t": np.arange(first, first + count) / (self.reading.rate or 1.0), **fields}
 
+    def _see(self, joint: str, t: Array, positions: Array) -> None:
+        """Widen the range of a joint that the description holds still."""
+        start, end = self.reading.between or (-np.inf, np.inf)
+        seen = positions[(t >= start) & (t <= end) & np.isfinite(positions)]
+        # Units of each joint's own column are none of this one's.
+        scale = np.unique(self.scales.fields.get("q", 1.0))
+        if len(seen) and len(scale) == 1:
+            ends = (*self.held.get(joint, ()), *(float(scale[0] * x) for x in (seen.min(), seen.max())))
+            self.held[joint] = min(ends), max(ends)
+
     def _in_si(self, name: str, values: Array) -> Array:
         # Units first, where they were told; gains multiply what comes of it.
         # What a huge factor makes of them is no number, which the recording refuses.
@@ -152,6 +170,13 @@ class LogPart:
             values = values * self.scales.fields[name] if name in self.scales.fields else values
             values = values + self.scales.zeros[name] if name in self.scales.zeros else values
             return self.reading.drive(values) if name == "tau" else values
+
+
+def held_columns(names: Iterable[str], robot: Robot) -> dict[str, str]:
+    """Joint that the robot's description holds still -> column with its positions."""
+    words, listed = FIELD_NAMES["q"], list(names)
+    found = {own.name: column_of(own.name, listed, words) for own in robot.held}
+    return {joint: column for joint, column in found.items() if column is not None}
 
 
 def open_parts(paths: Sequence[Path], columns: Given | None, reading: Reading) -> list[LogPart]:

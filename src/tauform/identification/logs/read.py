@@ -88,6 +88,7 @@ def read_recording(
         trigger=None if trigger is None else Trigger.of(trigger),
         topic=topic,
         stream=stream,
+        between=None if between is None else _interval(between),
     )
     parts = open_parts(paths, columns, reading)
     read = parts[0].arrays() if len(parts) == 1 else joined(parts)
@@ -98,6 +99,7 @@ def read_recording(
     recording = Recording(**read, name=name, columns=_mapping(parts), findings=found, clock=clock)
     # Cut last: seconds count from the first sample that a trigger kept.
     recording = recording if between is None else _cut(recording, *_interval(between))
+    recording = replace(recording, held={joint: ends for part in parts for joint, ends in part.held.items()})
     refuse_lone_samples(recording, robot.joint_names, lambda one: _left_out(one, parts))
     # What `identify` would refuse is worth knowing here, and may be what the user wants to look at.
     told = deferred("read_recording")(robot, recording)

@@ -62,6 +62,7 @@ class Recording(Displayed):
         clock: of the log where t is zero [s]: recordings of one robot are put in order by it.
         columns: field -> columns of the log that it was read from, in the robot's order, as `read_recording` takes
             them; empty where arrays were given.
+        held: joints that the robot's description holds still -> lowest and highest position in the log [rad or m].
     """
 
     t: Array
@@ -75,6 +76,7 @@ class Recording(Displayed):
     findings: tuple[str, ...] = ()
     columns: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
     clock: float = 0.0
+    held: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         t = _numbers(self.t, "t", self.name)
@@ -160,7 +162,8 @@ class Recording(Displayed):
         """Samples first to last (exclusive)."""
         cut: dict[str, Any] = {name: getattr(self, name) for name in FIELDS}
         cut = {name: None if values is None else values[first:last] for name, values in cut.items()}
-        return replace(self, **cut)
+        # Whether they moved in this part is not known.
+        return replace(self, held={}, **cut)
 
     def plot(self) -> Any:
         """Positions, velocities and torques over time, a figure of Plotly, decimated for the eye."""

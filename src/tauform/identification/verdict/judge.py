@@ -15,6 +15,7 @@ from tauform.identification.fitted.model import FittedModel
 from tauform.identification.regression.excitation import misalignment, missing_motion
 from tauform.identification.regression.residuals import HELD_OUT, VALIDATION, Errors
 from tauform.identification.verdict.mass_matrices import N_POSTURES, indefinite_postures, negative_inertias
+from tauform.identification.verdict.preloads import preloaded
 from tauform.identification.verdict.scale import gravity_ratios, joints_off, scales_off
 from tauform.identification.verdict.slides import WORDS, mass_ratios, unit_of_ratio
 from tauform.identification.verdict.systematic import (
@@ -170,8 +171,10 @@ def _judge_colour(fit: FittedModel, errors: Errors, reasons: list[str], followin
 
 
 def _position_terms(fit: FittedModel, joint: int) -> list[str]:
-    """Names of the terms that were found at a joint and follow its position."""
-    return [t.name for t in fit.terms if isinstance(t, Drive) and t.joints == (joint,) and "q" in t.reads]
+    """Names of the terms that were found at a joint and follow its position, or of a constant that stands for one."""
+    found = [t.name for t in fit.terms if isinstance(t, Drive) and t.joints == (joint,) and "q" in t.reads]
+    constant = preloaded(fit).get(joint)
+    return found if constant is None else [*found, fit.names[constant[0]]]
 
 
 def _judge_physical(fit: FittedModel, reasons: list[str], following: list[str]) -> int:

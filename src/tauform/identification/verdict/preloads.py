@@ -15,12 +15,26 @@ MIN_DEVIATIONS, MIN_PEAK_SHARE = 3.0, 0.05
 
 def find_preloads(fit: FittedModel) -> list[str]:
     """A sentence for each joint that a constant torque acts at."""
+    said = []
+    for j, (offset, friction) in preloaded(fit).items():
+        joint = fit.robot.joints[j]
+        unit = "N m" if joint.type.is_angle else "N"
+        said.append(
+            f"a constant torque acts at {joint.name}: {fit.names[offset]} is {fit.values[offset]:.3g} {unit}, more "
+            f"than friction of {friction:.2g} {unit} can differ by direction; a preloaded spring, a cable, a weight "
+            "that never turns, or the zero of the torque sensor"
+        )
+    return said
+
+
+def preloaded(fit: FittedModel) -> dict[int, tuple[int, float]]:
+    """Joint that a constant torque acts at -> its column, and the friction that it is beyond."""
     if fit.robot.closure is not None:
-        return []
+        return {}
     parameters = fit.design.base.parameters
     own = {(p.group, p.joints): k for k, p in enumerate(parameters) if p.group in ("coulomb", "offset")}
-    said = []
-    for j, name in enumerate(fit.robot.joint_names):
+    found = {}
+    for j in range(fit.robot.n_joints):
         offset, coulomb = (own.get((group, (j,))) for group in ("offset", "coulomb"))
         if offset is None or coulomb is None:
             continue
@@ -30,10 +44,5 @@ def find_preloads(fit: FittedModel) -> list[str]:
         matters = abs(value) > MIN_PEAK_SHARE * fit.evidence.torque_peaks[j]
         sure = abs(value) - MIN_DEVIATIONS * float(fit.deviations[offset]) > max(friction, 0.0)
         if matters and sure:
-            unit = "N m" if fit.robot.joints[j].type.is_angle else "N"
-            said.append(
-                f"a constant torque acts at {name}: {fit.names[offset]} is {value:.3g} {unit}, more than friction of "
-                f"{max(friction, 0.0):.2g} {unit} can differ by direction; a preloaded spring, a cable, a weight that "
-                "never turns, or the zero of the torque sensor"
-            )
-    return said
+            found[j] = offset, max(friction, 0.0)
+    return found
