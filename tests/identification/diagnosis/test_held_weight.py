@@ -52,6 +52,18 @@ def test_the_cause_that_acts_is_named_first_or_beside_one_that_does_as_well(kind
         assert all(own.kind == "spring" or "joint2" in own.what for own in causes), causes
 
 
+def test_a_preload_beside_its_spring_is_that_springs() -> None:
+    path = motion(arm(), 1, duration=10.0)
+    recording = simulated_recording(arm(), path, np.random.default_rng(1), torque_noise=0.5)
+    # 60 N m/rad, slack at -0.8 rad
+    pull = 60.0 * (np.asarray(path.q)[:, 1] + 0.8)
+    pulled = replace(recording, tau=np.asarray(recording.tau) + pull[:, None] * [0.0, 1.0, 0.0])
+    fit = tf.identify(arm(), pulled, terms=[tf.Drive.of("stiffness", 1)], friction="plain", couplings=None)
+    said = next(sentence for sentence in fit.findings if "preloaded" in sentence)
+    assert said.startswith("the spring of joint2 is preloaded: Fo_2 is ")
+    assert float(said.split("slack at ")[1].split(" rad")[0]) == pytest.approx(-0.8, abs=0.05)
+
+
 def test_a_preloaded_joint_is_named_and_friction_that_differs_by_direction_is_not() -> None:
     path = motion(arm(), 1, duration=10.0)
     recording = simulated_recording(arm(), path, np.random.default_rng(1), torque_noise=0.5)

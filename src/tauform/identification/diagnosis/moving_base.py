@@ -4,8 +4,8 @@ What carries the arm accelerates by an unknown a(t) along a direction e; every j
 
     tau - A x = b(q) a(t),   b(q): torque of the identified links under gravity along e.
 
-a(t) is found for each joint from what all the *others* leave, over a short time: sensors of several joints share no
-noise, so that what they tell of one another is a motion that they have in common.
+a(t) is found for each joint from what all the *others* leave shortly before and after: torque sensors share no noise,
+and an encoder's, which reaches several joints, is forgotten by then. What is left is a motion that they have in common.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from tauform.identification.regression.rows import RowSource
 from tauform.rigidbody.gravity import gravity_torque
 from tauform.wording import argument
 
-# States that decide, and neighbours that share an acceleration: noise of encoders is faster, and common to joints too.
-N_STATES, N_NEIGHBOURS = 3000, 9
+# States that decide; on either side of one, those that share its acceleration, but for the nearest, which share noise.
+N_STATES, N_NEIGHBOURS, N_NEAREST = 3000, 8, 2
 # Sizes of accelerations that are expected [m/s^2]: the likelier small, the less noise is taken for one.
 EXPECTED = (0.3, 0.1, 0.03, 0.01)
-# Fall of the sum of the logarithms of squares; on 40 simulated robots that stand it came to 0.09 at most.
-MIN_LOG_GAIN = 0.15
+# Fall of the sum of the logarithms of squares; on simulated robots that stand it came to 0.02 at most.
+MIN_LOG_GAIN = 0.08
 # Fewest joints that can tell of one another.
 FEWEST_JOINTS = 3
 AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
@@ -82,7 +82,11 @@ def _common(felt: Array, left: Array) -> tuple[float, float, Array]:
 
 
 def _over_neighbours(x: Array) -> Array:
-    """Sums over the nearest states in time."""
+    """Sums over the states shortly before and after each."""
     sums = np.concatenate([np.zeros((1, x.shape[1])), np.cumsum(x, axis=0)])
-    first = np.maximum(np.arange(len(x)) - N_NEIGHBOURS // 2, 0)
-    return np.asarray(sums[np.minimum(first + N_NEIGHBOURS, len(x))] - sums[first])
+    here = np.arange(len(x))
+
+    def within(reach: int) -> Array:
+        return np.asarray(sums[np.minimum(here + reach + 1, len(x))] - sums[np.maximum(here - reach, 0)])
+
+    return within(N_NEIGHBOURS) - within(N_NEAREST)

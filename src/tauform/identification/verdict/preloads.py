@@ -6,7 +6,7 @@ Friction of F+ one way and F- the other is Fc sign(qd) + Fo with Fc = (F+ + F-) 
 
 from __future__ import annotations
 
-from tauform.description.drives import Smooth
+from tauform.description.drives import Drive, Smooth, Stiffness
 from tauform.identification.fitted.model import FittedModel
 
 # Deviations beyond which it is none by chance, and share of a joint's torque peak from which on it matters.
@@ -17,14 +17,37 @@ def find_preloads(fit: FittedModel) -> list[str]:
     """A sentence for each joint that a constant torque acts at."""
     said = []
     for j, (offset, friction) in preloaded(fit).items():
-        joint = fit.robot.joints[j]
-        unit = "N m" if joint.type.is_angle else "N"
+        joint, value = fit.robot.joints[j], float(fit.values[offset])
+        force, position = ("N m", "rad") if joint.type.is_angle else ("N", "m")
+        figure = (
+            f"{fit.names[offset]} is {value:.3g} {force}, more than friction of {friction:.2g} {force} can differ by "
+            "direction"
+        )
+        spring = _only_spring(fit, j)
+        if spring is None:
+            said.append(
+                f"a constant torque acts at {joint.name}: {figure}; a preloaded spring, a cable, a weight that never "
+                "turns, or the zero of the torque sensor"
+            )
+            continue
+        # K (q - rest) + Fo = 0
+        slack = spring[0].rest - value / spring[1]
+        name = spring[0].name
         said.append(
-            f"a constant torque acts at {joint.name}: {fit.names[offset]} is {fit.values[offset]:.3g} {unit}, more "
-            f"than friction of {friction:.2g} {unit} can differ by direction; a preloaded spring, a cable, a weight "
-            "that never turns, or the zero of the torque sensor"
+            f"the spring of {joint.name} is preloaded: {figure}; with {name} it is slack at {slack:.3g} {position}"
         )
     return said
+
+
+def _only_spring(fit: FittedModel, joint: int) -> tuple[Stiffness, float] | None:
+    """A joint's spring and its stiffness; beside another pull its own zero would mean nothing."""
+    pulls = [
+        (term, float(fit.values[k]))
+        for k, term in enumerate(fit.terms, fit.design.base.n)
+        if isinstance(term, Drive) and term.joints == (joint,) and "q" in term.reads
+    ]
+    term, stiffness = pulls[0] if len(pulls) == 1 else (None, 0.0)
+    return (term, stiffness) if isinstance(term, Stiffness) and stiffness else None
 
 
 def preloaded(fit: FittedModel) -> dict[int, tuple[int, float]]:
