@@ -49,14 +49,14 @@ def find_moving_base(design: Design, values: Array, source: RowSource) -> list[S
     if gain < MIN_LOG_GAIN:
         return []
     j = int(np.argmax(explained))
-    below = ", ".join(own.name for own in robot.held if robot.joints[0].name in own.carries)
-    held = f" ({below}, which the description holds still)" if below else ""
+    # A joint further out leaves what all that follow it have in common, too: every locked one may be the cause.
+    held = f": {', '.join(own.name for own in robot.held)}" if robot.held else ""
     what = (
-        f"something below the first joint moves{held}: the base accelerates along {axis} by about "
-        f"{acceleration:.2g} m/s^2, which the description does not have; found at the other joints, that explains "
-        f"{100 * explained[j]:.0f} % of the squared error of {robot.joint_names[j]}"
+        f"something moves that the description holds still (a lift or cart below, or a locked joint{held}): torques "
+        f"are as if the base accelerated along {axis} by about {acceleration:.2g} m/s^2; found at the other joints, that "
+        f"explains {100 * explained[j]:.0f} % of the squared error of {robot.joint_names[j]}"
     )
-    remedy = f"record while the base stands, or describe what moves it as a joint (see {argument('lock')})"
+    remedy = f"record while it stands, or describe what moves it as a joint (see {argument('lock')})"
     return [Suspicion(what, remedy, SPOILS, is_cause=False)]
 
 
