@@ -52,9 +52,9 @@ def find_moving_base(design: Design, values: Array, source: RowSource) -> list[S
     # A joint further out leaves what all that follow it have in common, too: every locked one may be the cause.
     held = f": {', '.join(own.name for own in robot.held)}" if robot.held else ""
     what = (
-        f"something moves that the description holds still (a lift or cart below, or a locked joint{held}): torques "
-        f"are as if the base accelerated along {axis} by about {acceleration:.2g} m/s^2; found at the other joints, that "
-        f"explains {100 * explained[j]:.0f} % of the squared error of {robot.joint_names[j]}"
+        f"something moves that the description holds still (a lift or cart below, or a locked joint{held}): "
+        f"torques are as if the base accelerated along {axis} by about {acceleration:.2g} m/s^2; found at the other "
+        f"joints, that explains {100 * explained[j]:.0f} % of the squared error of {robot.joint_names[j]}"
     )
     remedy = f"record while it stands, or describe what moves it as a joint (see {argument('lock')})"
     return [Suspicion(what, remedy, SPOILS, is_cause=False)]
