@@ -156,15 +156,16 @@ def trapezoids(
     rng: np.random.Generator,
     lengths: tuple[float, float] = (0.7, 1.5),
     ramps: tuple[float, float] = (0.2, 0.4),
+    pause: float = 0.05,
 ) -> tuple[Array, Array, Array, Array]:
-    """Moves from point to point, all joints at once, with a constant acceleration at both ends of each."""
+    """Moves from point to point, all joints at once, with a constant acceleration at both ends and pauses between."""
     t = np.arange(round(duration * rate)) / rate
     q, qd, qdd = np.zeros((3, len(t), n))
     here, start = rng.uniform(-1.5, 1.5, n), 0.0
     while start < duration:
         there, length, ramp = rng.uniform(-1.5, 1.5, n), rng.uniform(*lengths), rng.uniform(*ramps)
         s = t - start
-        inside = (s >= 0) & (s < length + 0.05)
+        inside = (s >= 0) & (s < length + pause)
         peak = (there - here) / (length - ramp)
         s = np.clip(s[inside], 0, length)
         down = np.maximum(s - (length - ramp), 0.0)
@@ -174,7 +175,7 @@ def trapezoids(
         speeding = (s > 0) & (s < ramp)
         braking = (s >= length - ramp) & (s < length)
         qdd[inside] = peak * ((speeding.astype(float) - braking) / ramp)[:, None]
-        here, start = there, start + length + 0.05
+        here, start = there, start + length + pause
     return t, q, qd, qdd
 
 

@@ -29,6 +29,7 @@ from tauform.identification.recording.segments import Segment, shifted, uniform_
 from tauform.identification.regression.colour import coloured
 from tauform.identification.regression.design import DEFAULT_INCLUDE, Design
 from tauform.identification.regression.estimators import METHODS, Method, estimate
+from tauform.identification.regression.evidence import Evidence
 from tauform.identification.regression.excitation import check_excitation, check_include, straightened
 from tauform.identification.regression.instruments import NO_REFERENCE
 from tauform.identification.regression.rows import RowSource
@@ -54,6 +55,8 @@ from tauform.wording import call
 
 # Growth of the error from held-out blocks to validation recordings that asks for a reason, and that a load leaves.
 MIN_GROWTH_OF_OTHERS, MAX_GROWTH_WITH_LOAD = 1.5, 3.0
+# Share of the rows at rest from which on it is told.
+MIN_SHARE_AT_REST = 0.1
 
 
 def identify(
@@ -270,6 +273,7 @@ def _fit(robot: Robot, regression: Regression, method: Method, prior: Robot, fin
     )
     covariance = estimated.covariance(evidence, inflation)
     held_out, seen = held_out_errors(evidence, estimated.refit, estimated.values, regression.choice_cost)
+    findings = (*findings, *_pauses_left_out(evidence, robot.joint_names))
     return Fit(
         robot=robot,
         design=regression.design,
@@ -291,6 +295,16 @@ def _fit(robot: Robot, regression: Regression, method: Method, prior: Robot, fin
         source=regression.stretches,
         segments=regression.source.segments,
     )
+
+
+def _pauses_left_out(evidence: Evidence, names: Sequence[str]) -> list[str]:
+    """A sentence on the joints that rest in many of the rows."""
+    shares = 1 - evidence.rows_heard / max(1, evidence.n_rows)
+    still = [(name, share) for name, share in zip(names, shares.tolist(), strict=True) if share > MIN_SHARE_AT_REST]
+    if not still:
+        return []
+    told = ", ".join(f"{name} {100 * share:.0f} %" for name, share in still)
+    return [f"joints at rest, which are neither fitted nor judged there, since friction may have any value: {told}"]
 
 
 def _segments(recordings: Sequence[Recording], delay: float) -> tuple[tuple[Segment, ...], list[str]]:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import subprocess
+from functools import partial
+from pathlib import Path
+
 import numpy as np
+import pytest
 
 import tauform as tf
 from tauform.identification.export.judged import judged_motion
 from tools.simulated_logs import simulated_log
+from verdicts.rests import Moves, recorded, slide
 
 
 def test_a_long_motion_keeps_the_clock_of_its_recording() -> None:
@@ -23,3 +29,30 @@ def test_a_long_motion_keeps_the_clock_of_its_recording() -> None:
     steps = np.diff(times[times < first])
     np.testing.assert_allclose(steps, steps[0], rtol=1e-6)
     assert times[-1] < motion.seconds
+
+
+@pytest.mark.parametrize("rate", [500.0, 2000.0])
+def test_pauses_count_alike_in_the_verdict_in_torques_and_in_the_shipped_check(rate: float, tmp_path: Path) -> None:
+    """One rule leaves rests out of fits, of validation and of the recording beside the C, whatever friction does."""
+    described, true = slide()
+    moves = Moves((2.0, 4.0), 0.1, 1e-5, "full", pause=0.3)
+    fit = tf.identify(
+        described, recorded(true, moves, 1, rate), validate=recorded(true, moves, 2, rate), friction="plain"
+    )
+    motion = judged_motion(fit)
+    assert motion is not None
+    assert any(stretch.moving is not None for stretch in motion.stretches)
+    assert fit.unseen.total < 0.02
+    torque = partial(tf.inverse_dynamics, fit.identified_robot)
+    assert motion.error_of(torque) == pytest.approx(fit.unseen.total, abs=1e-6)
+    fit.write_code(tmp_path / "c", "slide")
+    subprocess.run(["make", "-s", "check"], cwd=tmp_path / "c", check=True, capture_output=True)
+
+
+def test_a_saved_fit_of_moves_with_pauses_reduces_to_the_same_deviations(tmp_path: Path) -> None:
+    described, true = slide()
+    fit = tf.identify(described, recorded(true, Moves((0.7, 1.5), 0.04, 0.0, "any"), 1), friction="plain")
+    again = tf.load_fit(fit.save(tmp_path / "fit.npz"))
+    assert (fit.evidence.factors > 1).any()
+    np.testing.assert_array_equal(again.evidence.heard, fit.evidence.heard)
+    np.testing.assert_allclose(again.reduced().deviations, fit.reduced().deviations, rtol=1e-9)

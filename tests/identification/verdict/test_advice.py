@@ -63,15 +63,12 @@ def test_a_short_recording_is_called_short_before_what_follows_from_it() -> None
 
 def test_errors_at_rest_are_not_blamed_on_the_fit(tmp_path: Path) -> None:
     fit = fitted(point_to_point(rest=6.0, friction_at_rest=True))
-    assert "% of the squared error on validation recordings is of joints at rest" in fit.verdict.reasons[0]
-    assert fit.verdict.next[0].startswith("validate on motion without long rests")
-    assert not any(
-        "too short" in reason or "for longer" in reason for reason in (*fit.verdict.reasons, *fit.verdict.next)
-    )
+    assert fit.verdict.grade == "good", fit.verdict.reasons
+    # Friction at rest is no error of the model: the same motion without rests, or without that friction, says as much.
+    for other in (point_to_point(rest=0.0, friction_at_rest=True), point_to_point(rest=6.0, friction_at_rest=False)):
+        assert fit.unseen.total == pytest.approx(fitted(other).unseen.total, rel=0.2)
     again = tf.load_fit(fit.save(tmp_path / "fit.npz"))
     assert again.verdict.reasons == fit.verdict.reasons
-    # The same motion without rests is predicted as well as any.
-    assert fitted(point_to_point(rest=0.0, friction_at_rest=True)).verdict.grade == "good"
 
 
 def test_motion_beyond_the_fitted_one_is_named() -> None:

@@ -37,9 +37,10 @@ class Track:
     Attributes:
         t: (N,) time [s].
         inputs: (N, m) the function's inputs, side by side.
-        measured: (N, n) torques.
+        measured: (N, n) torques; zero where a joint is at rest.
         rows: (N,) whether the torques are compared at this state.
         kernels: index of the filters.
+        moving: (N, n) whether each joint moves; at rest computed torques count as zero too. None where all move.
     """
 
     t: Array
@@ -47,6 +48,15 @@ class Track:
     measured: Array
     rows: AnyArray
     kernels: int = 0
+    moving: AnyArray | None = None
+
+    @cached_property
+    def codes(self) -> AnyArray:
+        """(N,) whole numbers: 1 where torques are compared, and 2^(j + 1) where joint j is at rest."""
+        found = self.rows.astype(np.int64)
+        if self.moving is None:
+            return found
+        return found + np.where(self.moving, 0, 2 << np.arange(self.moving.shape[1])).sum(axis=1)
 
 
 @dataclass(frozen=True)

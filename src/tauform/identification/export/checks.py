@@ -84,6 +84,10 @@ def _arrays(fit: FittedModel) -> dict[str, tuple[Any, tuple[int, ...]]]:
         "predicted": (residuals.predicted, (n_rows, n)),
         "recording": (residuals.recording, (n_rows,)),
     }
+    if len(evidence.heard):
+        arrays["heard"] = (evidence.heard, (n_blocks, n))
+    if len(evidence.factors):
+        arrays["factors"] = (evidence.factors, (p,))
     if evidence.coloured is not None:
         # Of a reduced fit they are columns of the triangles of the whole.
         arrays["coloured"] = (evidence.coloured, (n, evidence.coloured.shape[1], p))
@@ -93,6 +97,8 @@ def _arrays(fit: FittedModel) -> dict[str, tuple[Any, tuple[int, ...]]]:
         whole, width = fit.unreduced.evidence, fit.unreduced.design.n_columns
         arrays["unreduced_triangles"] = (whole.triangles, (n_blocks, n, width + 1, width + 1))
         arrays["unreduced_peaks"] = (whole.peaks, (n, width))
+        if len(whole.factors):
+            arrays["unreduced_factors"] = (whole.factors, (width,))
         if whole.coloured is not None:
             arrays["unreduced_coloured"] = (whole.coloured, (n, width, width))
     return arrays

@@ -128,7 +128,7 @@ class JudgedMotion:
             judged = np.zeros(len(stretch.t), dtype=bool)
             judged[stretch.rows] = True
             inputs = np.concatenate(_inputs(stretch), axis=1)
-            tracks.append(Track(stretch.t, inputs, stretch.tau, judged, known[key]))
+            tracks.append(Track(stretch.t, inputs, stretch.of_motion(stretch.tau), judged, known[key], stretch.moving))
         return tuple(tracks), tuple(kernels)
 
 
@@ -199,7 +199,7 @@ def _excerpt(source: RowSource, stretches: tuple[Stretch, ...], seconds: float) 
 
 
 def _cut(stretch: Stretch, part: slice, rows: AnyArray) -> Stretch:
-    names = ("t", "q", "qd", "qdd", "tau", "temperature")
+    names = ("t", "q", "qd", "qdd", "tau", "temperature", "moving")
     cut: dict[str, Any] = {name: None if (x := getattr(stretch, name)) is None else x[part] for name in names}
     return replace(stretch, **cut, rows=rows)
 
@@ -218,8 +218,8 @@ def _inputs(stretch: Stretch) -> list[Array]:
 
 
 def _rows(stretch: Stretch, torques: Array) -> Array:
-    """(R, n) torques (N, n) at the rows, after the filter that both sides pass."""
-    kernel = stretch.lowpass
+    """(R, n) torques (N, n) at the rows, without rests and after the filter that both sides pass."""
+    kernel, torques = stretch.lowpass, stretch.of_motion(torques)
     return torques[stretch.rows] if len(kernel) == 1 else filtered(torques, kernel[None])[stretch.rows, 0]
 
 

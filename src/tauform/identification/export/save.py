@@ -144,10 +144,14 @@ def _contents(fit: FittedModel) -> tuple[dict[str, Any], dict[str, Array]]:
     }
     if evidence.coloured is not None:
         arrays |= {"coloured": evidence.coloured}
+    if len(evidence.heard):
+        arrays |= {"heard": evidence.heard, "factors": evidence.factors}
     text = {**summary(fit), "rate": residuals.rate, "raw_condition": fit.raw_condition}
     if fit.unreduced is not None:
         arrays |= {"unreduced_triangles": fit.unreduced.evidence.triangles}
         arrays |= {"unreduced_peaks": fit.unreduced.evidence.peaks}
+        if len(fit.unreduced.evidence.factors):
+            arrays |= {"unreduced_factors": fit.unreduced.evidence.factors}
         if fit.unreduced.evidence.coloured is not None:
             arrays |= {"unreduced_coloured": fit.unreduced.evidence.coloured}
         text |= {"unreduced_terms": _plain_terms(fit.unreduced.design.terms)}

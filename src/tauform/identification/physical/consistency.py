@@ -67,7 +67,7 @@ class PhysicalRefit:
         parameters, values, doubt = self._program(whole, small).solve(evidence, self.weights)
         free = least_squares(evidence, sigma=1.0 / self.weights)
         # Constraints can only make residuals larger: the unconstrained spread stays a lower bound.
-        sigma = np.sqrt(evidence.residual_squares(values).sum(axis=0) / max(1, evidence.n_rows))
+        sigma = np.sqrt(evidence.residual_squares(values).sum(axis=0) / evidence.rows_heard)
         changed = with_values(whole, values, evidence, replace(free, sigma=np.maximum(sigma, free.sigma)))
         told = changed.with_findings(*filter(None, [doubt]))
         return replace(told, physical=read_only(parameters), physical_method=self.method)
@@ -84,7 +84,7 @@ class PhysicalRefit:
         squares *= self.before.choice_cost**2
         return replace(
             fit,
-            held_out=Errors.of_squares(squares, evidence.torque_squares, evidence.n_rows, HELD_OUT),
+            held_out=Errors.of_squares(squares, evidence.torque_squares, evidence.rows_heard, HELD_OUT),
             free_error=self.before.held_out.total,
             method=f"{refit_method(self.before.method)}, physical links",
         )

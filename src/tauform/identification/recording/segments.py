@@ -6,11 +6,13 @@ import itertools
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from tauform.arrays import AnyArray, Array
 from tauform.errors import RecordingError
+from tauform.identification.recording.pauses import find_pauses
 from tauform.identification.recording.recording import (
     FEWEST_SAMPLES,
     FIELDS,
@@ -56,6 +58,11 @@ class Segment:
     def n_samples(self) -> int:
         """Samples in the segment."""
         return len(self.t)
+
+    @cached_property
+    def pauses(self) -> tuple[Array, ...]:
+        """(k, 2) for each joint: the samples between which it stands."""
+        return find_pauses(self.q, self.rate)
 
     def temperatures(self, part: slice, stride: int = 1) -> Array | None:
         """Every stride-th of some samples; temperatures change too slowly to need a filter."""

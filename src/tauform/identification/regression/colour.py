@@ -24,6 +24,7 @@ import scipy.linalg
 
 from tauform.arrays import Array
 from tauform.closedform.threads import on_one_thread
+from tauform.identification.regression.clusters import with_clusters
 from tauform.identification.regression.estimate import Estimate
 from tauform.identification.regression.evidence import Evidence
 from tauform.identification.regression.rows import Rows
@@ -55,6 +56,8 @@ def coloured(evidence: Evidence, estimate: Estimate, rows: Iterable[Rows], of_fi
 
     A, error, count = _on_a_grid(evidence, rows, estimate.values)
     share, felt = count / max(1, evidence.n_rows), [np.flatnonzero(own) for own in evidence.peaks]
+    # Residuals at rest are none: they would make the noise look smaller.
+    counts = share * evidence.rows_heard[:, None]
     half, whitener = root_of(estimate.bread), _whitener(of_filters)
 
     def white(x: Array) -> Array:
@@ -63,7 +66,7 @@ def coloured(evidence: Evidence, estimate: Estimate, rows: Iterable[Rows], of_fi
     # In coordinates of the values in which C is the identity.
     columns = [A[:, j, own] @ half[own] for j, own in enumerate(felt)]
     whitened = [white(x) for x in columns]
-    lags = seen = np.array([_covariances(own, own) for own in white(error).T]) / count
+    lags = seen = np.array([_covariances(own, own) for own in white(error).T]) / counts
     squares = estimate.weights**2
     for _ in range(N_PASSES):
         processes = [process(own, count) for own in lags]
@@ -73,14 +76,14 @@ def coloured(evidence: Evidence, estimate: Estimate, rows: Iterable[Rows], of_fi
             w * _both_ways(_coloured(own, np.ones(1), L), x) - _covariances(x @ M, x)
             for own, L, x, w in zip(processes, behind, whitened, squares, strict=True)
         ]
-        lags = seen + np.array(taken) / count
+        lags = seen + np.array(taken) / counts
     triangles = np.zeros((len(felt), evidence.n_columns, evidence.n_columns))
     for j, (own, kept) in enumerate(zip(lags, felt, strict=True)):
         size = max(float(estimate.sigma[j]), 1e-300) * np.sqrt(share)
         filtered = _backwards(process(own, count), whitener, A[:, j, kept]) / size
         R = scipy.linalg.qr(filtered, mode="r", check_finite=False)[0][: len(kept)]
         triangles[j, : len(R), kept] = R.T
-    return replace(evidence, coloured=triangles)
+    return with_clusters(replace(evidence, coloured=triangles), estimate, rows)
 
 
 def _whitener(of_filters: Array) -> Array:

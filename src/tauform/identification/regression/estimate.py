@@ -57,6 +57,8 @@ class Estimate:
             half = evidence.stacked(sizes * np.sqrt(inflation))[:p, :p] @ self.bread
         else:
             half = (evidence.coloured * sizes[:, None, None]).reshape(-1, p) @ self.bread
+        if len(evidence.factors):
+            half = half * evidence.factors
         return half.T @ half
 
 
@@ -102,9 +104,9 @@ def least_squares(
 def residual_sizes(evidence: Evidence, values: Array) -> Array:
     """(n,) deviation of each joint's residuals: torques of wrists are a hundredth of those of shoulders."""
     # Parameters are shared by all joints: each joint pays its share of them.
-    freedom = max(1.0, evidence.n_rows - evidence.n_columns / evidence.n_joints)
+    freedom = np.maximum(1.0, evidence.rows_heard - evidence.n_columns / evidence.n_joints)
     spread = np.sqrt(evidence.residual_squares(values).sum(axis=0) / freedom)
-    floor = SMALLEST_NOISE * np.sqrt(evidence.torque_squares / max(1, evidence.n_rows))
+    floor = SMALLEST_NOISE * np.sqrt(evidence.torque_squares / evidence.rows_heard)
     return np.maximum(np.maximum(spread, floor), 1e-300)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -42,6 +42,8 @@ class Evidence:
         peaks: (n, p) largest size of each column at each joint.
         torque_peaks: (n,) largest measured torque.
         spans: (segment, start, end) of each block; empty where the rows are not at hand.
+        heard: (blocks, n) how many of the rows each joint moved in; empty where all moved in all.
+        factors: (p,) on the deviations of values, by errors that stand together; see `clusters.py`. Empty for ones.
         coloured: (n, p, p) triangles of the columns behind noise like the residuals', of unit size; see `colour.py`.
     """
 
@@ -52,6 +54,8 @@ class Evidence:
     torque_peaks: Array
     spans: tuple[Span, ...] = ()
     coloured: Array | None = None
+    heard: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    factors: Array = field(default_factory=lambda: np.zeros(0))
 
     @property
     def n_joints(self) -> int:
@@ -67,6 +71,13 @@ class Evidence:
     def n_rows(self) -> int:
         """Rows per joint."""
         return int(self.counts.sum())
+
+    @cached_property
+    def rows_heard(self) -> Array:
+        """(n,) rows in which each joint moves: a residual's size is told from these."""
+        if not len(self.heard):
+            return np.full(self.n_joints, max(1.0, float(self.n_rows)))
+        return np.asarray(np.maximum(1.0, self.heard.sum(axis=0)))
 
     @cached_property
     def products(self) -> Array:
@@ -86,15 +97,23 @@ class Evidence:
         R: Array = np.asarray(np.linalg.qr(self.triangles[..., index], mode="r"))
         # What colour does to the columns is squared in a covariance: it need not be a triangle.
         coloured = None if self.coloured is None else self.coloured[..., list(columns)]
-        return replace(self, triangles=_square(R), peaks=self.peaks[:, list(columns)], coloured=coloured)
+        kept = list(columns)
+        factors = self.factors[kept] if len(self.factors) else self.factors
+        return replace(self, triangles=_square(R), peaks=self.peaks[:, kept], coloured=coloured, factors=factors)
 
     def blocks(self, index: Sequence[int]) -> Evidence:
         """Some of the blocks."""
         recordings = tuple(self.recordings[k] for k in index)
         spans = tuple(self.spans[k] for k in index) if self.spans else ()
         kept = list(index)
+        heard = self.heard[kept] if len(self.heard) else self.heard
         return replace(
-            self, triangles=self.triangles[kept], counts=self.counts[kept], recordings=recordings, spans=spans
+            self,
+            triangles=self.triangles[kept],
+            counts=self.counts[kept],
+            recordings=recordings,
+            spans=spans,
+            heard=heard,
         )
 
     def folds(self, count: int) -> list[list[int]]:
@@ -192,6 +211,7 @@ def gather(source: Iterable[Rows], layout: RowSource, delay_column: bool = False
     blocks = _blocks(layout)
     triangles = np.zeros((len(blocks), n, p + 1, p + 1))
     counts, peaks, torque_peaks = np.zeros(len(blocks), dtype=int), np.zeros((n, p)), np.zeros(n)
+    heard = np.zeros((len(blocks), n))
     for rows in source:
         peaks[:, : design.n_columns] = np.maximum(peaks[:, : design.n_columns], np.abs(rows.A).max(axis=0))
         torque_peaks = np.maximum(torque_peaks, np.abs(rows.tau).max(axis=0))
@@ -202,6 +222,7 @@ def gather(source: Iterable[Rows], layout: RowSource, delay_column: bool = False
             if not inside.any():
                 continue
             counts[block] += inside.sum()
+            heard[block] += inside.sum() if rows.heard is None else rows.heard[inside].sum(axis=0)
             for j in range(n):
                 # A x = tau(t + d) = tau + d taudot: as a column, -taudot has the delay as its coefficient.
                 extra = [-rows.rate_of_tau[inside, j]] if delay_column else []
@@ -212,7 +233,8 @@ def gather(source: Iterable[Rows], layout: RowSource, delay_column: bool = False
         raise IdentificationError("the recordings are too short for the filters to settle; record for longer")
     recordings = tuple(layout.segments[blocks[k][0]].recording for k in used)
     spans = tuple(blocks[k] for k in used)
-    return Evidence(triangles[used], counts[used], recordings, peaks, torque_peaks, spans)
+    found = Evidence(triangles[used], counts[used], recordings, peaks, torque_peaks, spans)
+    return found if (heard == counts[:, None]).all() else replace(found, heard=heard[used])
 
 
 def updated(triangle: Array, table: Array) -> Array:

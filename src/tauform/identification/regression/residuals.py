@@ -75,8 +75,8 @@ class Errors:
         return cls(relative_error(measured, predicted), float(relative_error(measured, predicted, None)), rms, source)
 
     @classmethod
-    def of_squares(cls, squares: Array, torque_squares: Array, n_rows: int, source: str) -> Errors:
-        """Errors from sums of squares (n,) of residuals and torques."""
+    def of_squares(cls, squares: Array, torque_squares: Array, n_rows: Array, source: str) -> Errors:
+        """Errors from sums of squares (n,) of residuals and torques, and numbers (n,) of rows."""
         torque = np.maximum(torque_squares, 1e-300)
         total = float(np.sqrt(squares.sum() / torque.sum()))
         return cls(np.sqrt(squares / torque), total, np.sqrt(squares / n_rows), source)

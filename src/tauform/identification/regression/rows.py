@@ -9,6 +9,7 @@ import numpy as np
 
 from tauform.arrays import AnyArray, Array
 from tauform.closedform.threads import on_one_thread
+from tauform.identification.recording.pauses import moves
 from tauform.identification.recording.recording import pieces
 from tauform.identification.recording.segments import Segment
 from tauform.identification.regression.design import Design
@@ -21,6 +22,10 @@ SAMPLES_PER_PIECE = 40_000
 # Columns of all rows are kept in memory below this many numbers (a quarter of a gigabyte), and evaluated anew on each
 # pass above it.
 MAX_KEPT_NUMBERS = 32_000_000
+# A row of which less is motion, at every joint, is left out.
+MIN_SHARE_HEARD = 0.05
+# States beside a pause that decimation reaches into it from.
+STATES_BESIDE_PAUSE = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +40,7 @@ class Rows:
         qd: (N, n) velocities at the rows.
         recording: index of the recording.
         segment: index of the segment within its source.
+        heard: (N, n) share of each row in which the joint moves; None where all move all the time.
     """
 
     A: Array
@@ -44,6 +50,7 @@ class Rows:
     qd: Array
     recording: int
     segment: int = 0
+    heard: Array | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +65,8 @@ class Stretch:
         temperature: (N, n), where it was recorded.
         rows: (R,) places of the rows among the states.
         filters: as in RowSource.
+        moving: (N, n) whether each joint moves: at rest both sides of its equation are taken for zero before they are
+            filtered, for friction there balances any torque below its limit; None where all move all the time.
     """
 
     segment: Segment
@@ -70,6 +79,7 @@ class Stretch:
     temperature: Array | None
     rows: AnyArray
     filters: Filters | None
+    moving: AnyArray | None = None
 
     @property
     def lowpass(self) -> Array:
@@ -77,6 +87,13 @@ class Stretch:
         if self.filters is None:
             return np.ones(1)
         return lowpass_kernel(self.segment.rate / self.strides[0], self.filters.torque)
+
+    def of_motion(self, values: Array) -> Array:
+        """Torques (N, n), or columns (N, n, p), that are zero where a joint is at rest."""
+        # tau = A x holds at every instant of motion: whatever is left out, nothing is made up.
+        if self.moving is None:
+            return values
+        return values * self.moving.reshape(*self.moving.shape, *[1] * (values.ndim - 2))
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,8 +103,8 @@ class RowSource:
     Attributes:
         filters: None leaves every sample as it is.
         smoother: how positions become velocities and accelerations.
-        rest: (n,) speeds below which a joint counts as standing; rows where all stand are left out, for friction at
-            rest may have any value.
+        rest: (n,) speeds below which a joint counts as standing; rows where all stand are left out, and what a joint
+            says while its positions show a rest, for friction may have any value there. None keeps all.
         silent: (n,) for each segment: joints that rest throughout it, whose rows are zero; empty keeps all rows.
         expected: samples of all sources with this design, where the segments are a few of many.
     """
@@ -170,7 +187,20 @@ class RowSource:
         if self.rest is not None:
             rows = rows[(np.abs(qd[rows]) > self.rest).any(axis=1)]
         t, temperatures = np.asarray(segment.t[part])[::first], segment.temperatures(part, first)
-        return Stretch(segment, (first, second), t, q, qd, qdd, tau, temperatures, rows, self.filters)
+        moving = self.moving(segment, np.arange(part.start, part.start + first * len(t), first), first)
+        found = Stretch(segment, (first, second), t, q, qd, qdd, tau, temperatures, rows, self.filters, moving)
+        if moving is None:
+            return found
+        heard = filtered(moving.astype(np.float64), found.lowpass[None])[rows, 0]
+        return replace(found, rows=rows[(heard > MIN_SHARE_HEARD).any(axis=1)])
+
+    def moving(self, segment: Segment, samples: AnyArray, stride: int) -> AnyArray | None:
+        """(N, n) whether each joint moves at these samples, so far from rest that filters do not reach there."""
+        if self.rest is None or self.filters is None:
+            return None
+        beside = STATES_BESIDE_PAUSE * stride if stride > 1 else 0
+        moving = moves(segment.pauses, samples, self.filters.beside_pause * segment.rate + beside)
+        return None if moving.all() else moving
 
     def _of(self, segment: Segment) -> Iterator[Rows]:
         for stretch in self._stretches(segment):
@@ -191,9 +221,16 @@ class RowSource:
             self._decimate_steps(A, (q, qd, qdd), first)
         # The rate of the torque comes from the same kernel, differentiated.
         kernels = with_derivatives(stretch.lowpass, segment.rate / first)
-        tau, rate_of_tau = np.moveaxis(filtered(tau, kernels[:2], second)[rows // second], 1, 0)
-        A = self._filtered_columns(A, kernels[:1], second)[rows // second]
-        return Rows(A, tau, rate_of_tau, stretch.t[rows], qd[rows], segment.recording)
+        if stretch.moving is None:
+            tau, rate_of_tau = np.moveaxis(filtered(tau, kernels[:2], second)[rows // second], 1, 0)
+            A = self._filtered_columns(A, kernels[:1], second)[rows // second]
+            return Rows(A, tau, rate_of_tau, stretch.t[rows], qd[rows], segment.recording)
+        # The torque's rate before rests are cut out: their edges are no change of the torque.
+        signals = np.stack([tau, np.gradient(tau, first / segment.rate, axis=0), np.ones_like(tau)], axis=2)
+        signals = filtered(stretch.of_motion(signals), kernels[:1], second)[rows // second, 0]
+        A = self._filtered_columns(stretch.of_motion(A), kernels[:1], second)[rows // second]
+        tau, rate_of_tau, heard = np.moveaxis(signals, 2, 0)
+        return Rows(A, tau, rate_of_tau, stretch.t[rows], qd[rows], segment.recording, heard=heard)
 
     def _decimate_steps(self, A: Array, states: tuple[Array, Array, Array], stride: int) -> None:
         """Filter what jumps or bends before decimation, as the torques do; all else is unchanged by it."""

@@ -12,6 +12,7 @@ from tauform.errors import RecordingError
 from tauform.identification.recording.segments import Segment
 from tauform.identification.signals.fir import butterworth, filtered
 from tauform.identification.signals.spectrum import MotionSpectrum, motion_spectrum
+from tauform.identification.signals.starts import cutoff_of_starts
 from tauform.wording import argument
 
 # Cut-off of the torques above the bandwidth of the velocities, wide enough to leave what friction and coupling make,
@@ -25,6 +26,9 @@ HIGHEST_TORQUE, HIGHEST_POSITION = 0.5, 0.8
 ROWS_FACTOR = 2.5
 # States a second at which columns are evaluated, relative to the position's cut-off.
 STATES_FACTOR = 8.0
+# Cycles of the positions' cut-off from a step of the acceleration on until velocities are right again: there the step
+# answer of the filter has the right area (its error is below 0.005 cycles from here on).
+CYCLES_BESIDE_PAUSE = 1.25
 # A cut-off this close to half the sampling rate filters nothing.
 NEAR_NYQUIST = 0.9
 
@@ -65,6 +69,11 @@ class Filters:
     def settle(self) -> float:
         """Seconds at each end that the filters have not settled in."""
         return 2.0 / min(self.position, self.torque)
+
+    @property
+    def beside_pause(self) -> float:
+        """Seconds on either side of a pause in which its filter changes velocities."""
+        return CYCLES_BESIDE_PAUSE / self.position
 
 
 @dataclass(frozen=True)
@@ -115,7 +124,8 @@ def choose_filters(segments: Sequence[Segment]) -> Filters:
     nyquist = min(segment.rate for segment in segments) / 2
     torque = max(TORQUE_FACTOR * spectrum.bandwidth, ACCELERATION_FACTOR * quickest)
     torque = min(torque, HIGHEST_TORQUE * nyquist)
-    position = min(POSITION_FACTOR * torque, HIGHEST_POSITION * nyquist)
+    starts = max(cutoff_of_starts(segment, CYCLES_BESIDE_PAUSE) for segment in segments)
+    position = min(max(POSITION_FACTOR * torque, starts), HIGHEST_POSITION * nyquist)
     return Filters(position, torque, ROWS_FACTOR * torque, spectrum.bandwidth, spectrum=spectrum)
 
 

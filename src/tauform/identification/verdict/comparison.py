@@ -57,7 +57,10 @@ def compared_with(fit: FittedModel, other: Robot | None = None) -> Comparison:
     errors = [
         # From the condensed rows: no torque is predicted again.
         Errors.of_squares(
-            fit.evidence.residual_squares(values).sum(axis=0), fit.evidence.torque_squares, fit.evidence.n_rows, source
+            fit.evidence.residual_squares(values).sum(axis=0),
+            fit.evidence.torque_squares,
+            fit.evidence.rows_heard,
+            source,
         )
         for values, source in ((before, other.name), (fit.values, "fit"))
     ]

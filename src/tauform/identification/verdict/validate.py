@@ -10,6 +10,7 @@ import numpy as np
 from tauform.arrays import Array
 from tauform.errors import IdentificationError
 from tauform.identification.fitted.model import Fitted, FittedModel
+from tauform.identification.recording.segments import Segment
 from tauform.identification.regression.estimate import Refit
 from tauform.identification.regression.evidence import N_FOLDS, Evidence
 from tauform.identification.regression.residuals import HELD_OUT, VALIDATION, Errors, Residuals
@@ -84,7 +85,7 @@ def held_out_errors(
             return values
 
     squares = choice_cost**2 * evidence.squares_of_refits(refitted)
-    errors = Errors.of_squares(squares, evidence.torque_squares, evidence.n_rows, HELD_OUT)
+    errors = Errors.of_squares(squares, evidence.torque_squares, evidence.rows_heard, HELD_OUT)
     if not seen:
         return errors, ()
     return errors, (
@@ -99,7 +100,7 @@ def errors_of(fit: FittedModel, source: RowSource, name: str) -> Errors:
     rows = source.kept()
     residuals = residuals_of(fit.values, rows, source.segments[0].rate)
     filtered = Errors.between(residuals.measured, residuals.predicted, name)
-    return replace(filtered, unfiltered=unfiltered_errors(fit, source), unlike=unlike(fit, rows, source.rest))
+    return replace(filtered, unfiltered=unfiltered_errors(fit, source), unlike=unlike(fit, rows))
 
 
 def validated(fit: Fitted) -> Fitted:
@@ -125,9 +126,18 @@ def unfiltered_errors(fit: FittedModel, source: RowSource) -> Errors:
         temperatures = segment.temperatures(part, grid.states)
         q, qd, qdd = (x[inner] for x in states)
         predicted.append(fit.predict(q, qd, qdd, None if temperatures is None else temperatures[inner], tier=1))
+        for own in (measured, predicted):
+            own[-1] = _of_motion(source, segment, grid.states, inner, own[-1])
         if source.silent:
             measured[-1], predicted[-1] = (x[-1] * ~source.silent[index] for x in (measured, predicted))
     return Errors.between(np.concatenate(measured), np.concatenate(predicted), "unfiltered torques")
+
+
+def _of_motion(source: RowSource, segment: Segment, stride: int, inner: slice, torques: Array) -> Array:
+    """Torques at some states from a segment's beginning on, zero where a joint is at rest."""
+    samples = stride * np.arange(inner.start, inner.stop, inner.step)[: len(torques)]
+    moving = source.moving(segment, samples, stride)
+    return torques if moving is None else torques * moving
 
 
 def spectrum(residuals: Residuals) -> tuple[Array, Array]:

@@ -52,7 +52,7 @@ def recording_files(replay: Replay, programs: Sequence[AnyProgram], name: str, r
 
 
 def table_text(replay: Replay) -> str:
-    """CSV: time, whether errors count there, inputs, measured torques; tracks one after another."""
+    """CSV: time, whether errors count and who rests there, inputs, measured torques; tracks one after another."""
     n = replay.tracks[0].measured.shape[1]
     # Ports of a replayed function are of one size.
     size = replay.tracks[0].inputs.shape[1] // len(replay.ports)
@@ -83,10 +83,10 @@ def readme_text(replay: Replay, programs: Sequence[AnyProgram], name: str, real:
 
 
 def _lines(track: Track) -> Iterator[str]:
-    for t, counts, inputs, measured in zip(track.t, track.rows, track.inputs, track.measured, strict=True):
+    for t, code, inputs, measured in zip(track.t, track.codes, track.inputs, track.measured, strict=True):
         yield ",".join(
             # As many digits as `replay.rounded` leaves: figures were found on these very numbers.
-            [f"{t:.{DIGITS}g}", str(int(counts)), *(f"{x:.{DIGITS}g}" for x in (*inputs.tolist(), *measured.tolist()))]
+            [f"{t:.{DIGITS}g}", str(int(code)), *(f"{x:.{DIGITS}g}" for x in (*inputs.tolist(), *measured.tolist()))]
         )
 
 

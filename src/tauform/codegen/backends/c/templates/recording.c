@@ -15,7 +15,7 @@
 #define STATES $states
 #define INPUTS $inputs
 #define JOINTS $joints
-/* whether a state counts, its inputs, measured torques */
+/* 1 where a state counts and 2^(j + 1) where joint j rests, its inputs, measured torques */
 #define WIDTH (1 + INPUTS + JOINTS)
 
 typedef struct {
@@ -98,6 +98,12 @@ static double *read_states(void)
     return NULL;
 }
 
+/* Whether a joint moves: friction at rest may have any value, so that torques count as zero there. */
+static int moves(const double *state, int joint)
+{
+    return !((int64_t)state[0] >> (joint + 1) & 1);
+}
+
 /* Torques that a function computes at all places of a track, (places, JOINTS). */
 static double *computed_torques(void (*torque)(const $real *, $real *), const track *part, const double *states, long n)
 {
@@ -129,10 +135,10 @@ static int add_squares(void (*torque)(const $real *, $real *), const track *part
     int k;
     for (i = 0; ready && i < part->states; i++)
         for (k = 0; k < JOINTS; k++)
-            errors[i*JOINTS + k] = states[i*WIDTH + 1 + INPUTS + k]
+            errors[i*JOINTS + k] = !moves(states + i*WIDTH, k) ? 0.0 : states[i*WIDTH + 1 + INPUTS + k]
                 - weighted(torques + k, n, JOINTS, f->decimate, f->decimate_taps, i*f->places);
     for (i = 0; ready && i < part->states; i++)
-        for (k = 0; k < JOINTS && states[i*WIDTH] != 0.0; k++) {
+        for (k = 0; k < JOINTS && (int64_t)states[i*WIDTH] & 1; k++) {
             const double error = weighted(errors + k, part->states, JOINTS, f->lowpass, f->lowpass_taps, i);
             const double measured = weighted(states + 1 + INPUTS + k, part->states, WIDTH, f->lowpass, f->lowpass_taps, i);
             sums[0] += error*error;

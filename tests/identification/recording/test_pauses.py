@@ -1,0 +1,69 @@
+"""Pauses are found in positions, whatever the encoder; turning points and creeping are none."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tauform.arrays import Array
+from tauform.identification.recording import pauses
+from tauform.identification.recording.pauses import find_pauses, moves
+from verdicts.stands import fourier, trapezoids
+
+RATE = 500.0
+
+
+def sensed(q: Array, encoder: str) -> Array:
+    """Positions with noise, or in steps, of ten micrometres."""
+    if encoder == "exact":
+        return q
+    return np.round(q / 1e-5) * 1e-5 if encoder == "steps" else q + 1e-5 * np.random.default_rng(3).normal(size=q.shape)
+
+
+@pytest.mark.parametrize("encoder", ["exact", "noise", "steps"])
+@pytest.mark.parametrize("lengths", [(2.0, 4.0), (0.7, 1.5)])
+def test_pauses_of_moves_are_found_to_a_few_milliseconds(lengths: tuple[float, float], encoder: str) -> None:
+    _, q, qd, _ = trapezoids(2, 60.0, RATE, np.random.default_rng(1), lengths, (0.1, 0.1), pause=0.1)
+    still = np.abs(qd[:, 0]) < 1e-9
+    edges = np.flatnonzero(np.diff(still.astype(int))) + 0.5
+    # The log begins with a move, from rest.
+    inner = edges[edges > 1]
+    for own in find_pauses(sensed(q, encoder), RATE):
+        found = own[(own[:, 0] > 0) & (own[:, 1] < len(q))]
+        stops, starts = inner[0::2][: len(found)], inner[1::2][: len(found)]
+        assert len(found) >= len(inner) // 2 - 1
+        # The ends of a move of a millimetre per second hide in the encoder.
+        np.testing.assert_allclose(found, np.column_stack([stops, starts]), atol=0.04 * RATE)
+        assert np.median(np.abs(found - np.column_stack([stops, starts]))) < 0.004 * RATE
+
+
+@pytest.mark.parametrize("encoder", ["exact", "noise", "steps"])
+def test_a_motion_that_only_turns_has_hardly_any(encoder: str) -> None:
+    _, q, _, _ = fourier(4, 60.0, RATE, np.random.default_rng(1))
+    moving = moves(find_pauses(sensed(q, encoder), RATE), np.arange(len(q)), 0.0)
+    assert (~moving).mean() < 0.003
+
+
+def test_a_joint_that_stands_throughout_pauses_throughout() -> None:
+    q = 1e-5 * np.random.default_rng(0).normal(size=(3000, 1)) + 0.3
+    (own,) = find_pauses(q, RATE)
+    np.testing.assert_array_equal(own, [[-np.inf, np.inf]])
+
+
+def test_pauses_do_not_depend_on_the_pieces_that_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, q, _, _ = trapezoids(2, 60.0, RATE, np.random.default_rng(1), pause=0.3)
+    whole = find_pauses(q, RATE)
+    monkeypatch.setattr(pauses, "_still", small_pieces(pauses._still))
+    for own, other in zip(whole, find_pauses(q, RATE), strict=True):
+        np.testing.assert_array_equal(own, other)
+
+
+def small_pieces(still: object) -> object:
+    """The same with pieces of 777 samples; what noise is told from stays."""
+
+    def divided(*arguments: object) -> object:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(pauses, "SAMPLES_PER_PIECE", 777)
+            return list(still(*arguments))  # type: ignore[operator]
+
+    return divided
