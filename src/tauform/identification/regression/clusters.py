@@ -1,12 +1,12 @@
 """Errors that stand together: starts and stops, where samples and filters are too slow, leave more than other rows.
 
-Beside noise of one size and colour throughout, values have the covariance that clusters of rows show by being left out
-in turn (the jackknife; Bell and McCaffrey 2002),
+Beside noise of one size and colour throughout, values have the covariance that clusters of rows show (Bell and
+McCaffrey 2002),
 
-    sum over clusters of d d',   d = (C^-1 - A_c' W A_c)^-1 A_c' W e_c,
+    sum over clusters of d d',   d = H (1 - H' A_c' W A_c H)^-1/2 H' A_c' W e_c,   H H' = C,
 
-with the cluster's own columns A_c and residuals e_c. Where that is larger, deviations are enlarged to it; correlations
-of the values stay.
+with the cluster's own columns A_c and residuals e_c; the root makes up for what a fit takes on of a cluster's errors.
+Where that is larger, deviations are enlarged to it; correlations of the values stay.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ def with_clusters(evidence: Evidence, estimate: Estimate, rows: Iterable[Rows]) 
 
 
 def _change(columns: Array, errors: Array) -> Array:
-    """(p,) by how much a cluster's columns (R, n, p) and errors (R, n) change the values."""
+    """(p,) what a cluster's columns (R, n, p) and errors (R, n) do to the values."""
     flat = columns.reshape(-1, columns.shape[-1])
     values, vectors = np.linalg.eigh(flat.T @ flat)
     others = np.maximum(1.0 - values, MIN_SHARE_OF_OTHERS)
-    return np.asarray(vectors @ ((vectors.T @ (flat.T @ errors.ravel())) / others))
+    return np.asarray(vectors @ ((vectors.T @ (flat.T @ errors.ravel())) / np.sqrt(others)))
