@@ -58,7 +58,8 @@ class Verdict:
         reasons: sentences, worst first.
         next: what to do next, mostly what to record.
         whiteness: (n,) share of residual correlations within the band that white residuals would keep.
-        praise: what speaks for the fit, where no reason speaks against it.
+        figure: the error on unseen data, and what that is.
+        praise: what speaks for a good fit.
         gravity_ratios: (n,) identified gravity torque over that of the described masses; NaN where a joint does not
             tell.
     """
@@ -68,11 +69,18 @@ class Verdict:
     next: tuple[str, ...]
     whiteness: Array
     gravity_ratios: Array
+    figure: str
     praise: str = "errors are small"
 
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What decides first: figures of a good fit and then its flaws, or reasons against it and what judged it."""
+        if self.grade == GRADES[0]:
+            return (self.praise, *self.reasons)
+        return (*self.reasons, f"judged by {self.figure}")
+
     def __str__(self) -> str:
-        reasons = self.reasons or (self.praise,)
-        return f"{self.grade}: " + "; ".join(map(visible, reasons))
+        return f"{self.grade}: " + "; ".join(map(visible, self.sentences))
 
 
 def judge(fit: FittedModel) -> Verdict:
@@ -108,7 +116,7 @@ def judge(fit: FittedModel) -> Verdict:
         level = max(level, _judge_novelty(fit, errors, reasons, following))
     level = max(level, _judge_physical(fit, reasons, following))
     if has_cause:  # what follows from it is no news
-        return Verdict(GRADES[level], tuple(reasons), tuple(following), white_share(fit), ratios)
+        return Verdict(GRADES[level], tuple(reasons), tuple(following), white_share(fit), ratios, _figure(errors))
     level = max(level, _judge_values(fit, reasons, following))
     if fit.condition > GOOD_CONDITION:
         level = max(level, 1 if fit.condition <= USABLE_CONDITION else 2)
@@ -117,7 +125,13 @@ def judge(fit: FittedModel) -> Verdict:
     if not has_plausible_masses(fit.robot):
         reasons.append("the description has no masses to compare with, so that a wrong torque gain would not show")
     unique = tuple(dict.fromkeys(following))
-    return Verdict(GRADES[level], tuple(reasons), unique, white_share(fit), ratios, _praise(fit))
+    return Verdict(GRADES[level], tuple(reasons), unique, white_share(fit), ratios, _figure(errors), _praise(fit))
+
+
+def _figure(errors: Errors) -> str:
+    """The error that counts; no choice flatters it."""
+    apart = {VALIDATION: ", which no choice has seen", HELD_OUT: ", the cost of choices included"}
+    return f"{100 * errors.total:.2g} % error on {errors.source}{apart.get(errors.source, '')}"
 
 
 def _praise(fit: FittedModel) -> str:
@@ -125,9 +139,7 @@ def _praise(fit: FittedModel) -> str:
     known, count = int((fit.relative_deviations <= MAX_KNOWN_DEVIATION).sum()), len(fit.values)
     which = "every value is" if known == count else f"{known} of {count} values are"
     rest = "" if known == count else "; the others do not matter here"
-    errors = fit.unseen
-    known_within = f"{which} known within {100 * MAX_KNOWN_DEVIATION:.0f} %{rest}"
-    return f"{100 * errors.total:.2g} % error on {errors.source}; {known_within}"
+    return f"{_figure(fit.unseen)}; {which} known within {100 * MAX_KNOWN_DEVIATION:.0f} %{rest}"
 
 
 def _judge_colour(fit: FittedModel, errors: Errors, reasons: list[str], following: list[str]) -> int:

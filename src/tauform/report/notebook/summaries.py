@@ -122,7 +122,7 @@ def _fit(fit: Fit) -> str:
     known: Facts = {"verdict": Marked(verdict.grade, TONES[verdict.grade])}
     known |= {f"torque error on {errors.source}": f"{100 * errors.total:.2g} %", "values": len(fit.values)}
     found = zip(fit.robot.joint_names, 100 * errors.joints, errors.rms, strict=True)
-    body = _title(f"Fit of {fit.robot.name}, {fit.method}", known) + bullets(verdict.reasons or (verdict.praise,))
+    body = _title(f"Fit of {fit.robot.name}, {fit.method}", known) + bullets(verdict.sentences)
     return body + _table(("joint", "torque error [%]", f"torque error {_TAU}"), found) + bullets(verdict.next)
 
 

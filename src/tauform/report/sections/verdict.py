@@ -59,10 +59,7 @@ def next_steps(fit: Fit) -> tuple[str, ...]:
 
 def _why(fit: Fit) -> str:
     """Reasons of the verdict beside the next steps."""
-    verdict = fit.verdict
-    # A good verdict has no reasons against it, but a word of praise.
-    reasons = verdict.reasons or (f"{verdict.praise[0].upper()}{verdict.praise[1:]}.",)
-    columns = {"Why": reasons, "What to do next": next_steps(fit)}
+    columns = {"Why": fit.verdict.sentences, "What to do next": next_steps(fit)}
     found = (heading(title) + bullets(sentences) for title, sentences in columns.items())
     return f'<div class="why">{"".join(f"<div>{column}</div>" for column in found)}</div>\n'
 

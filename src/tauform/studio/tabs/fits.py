@@ -44,9 +44,7 @@ def _verdict(name: str, fit: FitLook) -> None:
             ui.label(f"torque error on {fit.unseen.source}").classes("font-medium")
             ui.label(f"{name}, {fit.method}").classes("text-xs soft")
         with ui.element("div").classes("columns").style("grid-template-columns: repeat(auto-fit, minmax(16rem, 1fr))"):
-            # A good verdict has no reasons against it, but says what it rests on.
-            reasons = fit.verdict.reasons or (fit.verdict.praise,)
-            for title, sentences in {"Why": reasons, "What to do next": fit.next_steps}.items():
+            for title, sentences in {"Why": fit.verdict.sentences, "What to do next": fit.next_steps}.items():
                 with ui.column().classes("gap-0"):
                     ui.label(title).classes("heading")
                     for sentence in sentences:
