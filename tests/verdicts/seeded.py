@@ -250,9 +250,11 @@ def tilt(own: Stand, rng: np.random.Generator) -> Seeded:
 
 def zero(own: Stand, rng: np.random.Generator) -> Seeded:
     """An encoder whose zero is off, and shows in the torques: that of the first and of the last joint hardly does."""
-    off = rng.uniform(0.1, 0.3) * rng.choice([-1, 1])
+    least = rng.uniform(0.1, 0.3) * rng.choice([-1, 1])
     order = rng.permutation(np.arange(1, max(2, own.true.n_joints - 1))).tolist()
-    j = next((j for j in order if _zero_shows(own, j, off)), order[0])
+    # Further off where no joint would show it: what no torque feels is no fault.
+    tried = [(j, off) for off in (least, 2 * least, 4 * least) for j in order]
+    j, off = next((pair for pair in tried if _zero_shows(own, *pair)), tried[-1])
     shift = np.where(np.arange(own.true.n_joints) == j, off, 0.0)
     return Seeded(
         own.described, own.true, rf"encoder of {own.true.joint_names[j]} is off",
