@@ -17,6 +17,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 # Figures of papers, and settings.
 STRANGERS = ("0.19 s", "190 ms", "91 ms", "5 s", "15 s", "40 ms")
+MOVES = ("60 s", "4 s", "1.5 s", "100 ms", "50 ms")
 NOT_MEASURED = {
     "README.md": {"5.3 s", "88 s", "50 ms"},
     "docs/errata.md": {"0.050 s", "0.088 s"},
@@ -24,8 +25,8 @@ NOT_MEASURED = {
     "docs/howto/identify.md": {"400 MB"},
     "docs/howto/model.md": {"20.9 s", "35 kB"},
     "docs/howto/studio.md": {"400 MB"},
-    # Of simulated robots and their noise.
-    "docs/mathematics/identification.md": {"0.05 s", "0.2 s", "0.5 s", "1 s", *STRANGERS},
+    # Of simulated robots, their moves and their noise, and a threshold.
+    "docs/mathematics/identification.md": {"0.05 s", "0.2 s", "0.5 s", "1 s", *STRANGERS, *MOVES, "0.04 s", "0.025 s"},
     "docs/security.md": {"2 GB", "0.5 s", "60 s", "64 MB", "256 MB", "4 GB"},
     "docs/limits.md": {"20,000"},
 }
