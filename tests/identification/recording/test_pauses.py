@@ -1,4 +1,4 @@
-"""Pauses are found in positions, whatever the encoder; turning points and creeping are none."""
+"""Pauses are found in positions, whatever the encoder, turning points are none; and so is creeping, by its speed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 
 from tauform.arrays import Array
 from tauform.identification.recording import pauses
-from tauform.identification.recording.pauses import find_pauses, moves
+from tauform.identification.recording.pauses import DEVIATIONS_OF_SPEED, find_creeping, find_pauses, moves, speed_noise
 from verdicts.stands import fourier, trapezoids
 
 RATE = 500.0
@@ -42,6 +42,24 @@ def test_a_motion_that_only_turns_has_hardly_any(encoder: str) -> None:
     _, q, _, _ = fourier(4, 60.0, RATE, np.random.default_rng(1))
     moving = moves(find_pauses(sensed(q, encoder), RATE), np.arange(len(q)), 0.0)
     assert (~moving).mean() < 0.003
+
+
+def test_creeping_is_what_noise_hides_the_direction_of() -> None:
+    # One millimetre per second for a second, then a tenth of that, and back; ten micrometres of noise behind 40 Hz.
+    speeds = np.repeat([1e-1, 1e-3, 1e-1, -1e-3, -1e-1], 500)[:, None]
+    q = sensed(np.cumsum(speeds, axis=0) / RATE, "noise")
+    (noise,) = speed_noise(q, None, RATE, 40.0)
+    qd = speed_of(q - np.cumsum(speeds, axis=0) / RATE)
+    assert noise == pytest.approx(qd.std(), rel=0.3)
+    assert noise > 3e-4
+    (own,) = find_creeping(q, RATE, np.array([DEVIATIONS_OF_SPEED * noise]))
+    np.testing.assert_allclose(own, [[500, 1000], [1500, 2000]], atol=0.03 * RATE)
+
+
+def speed_of(q: Array) -> Array:
+    """Positions of white noise differentiated behind an ideal low-pass of 40 Hz."""
+    f = np.fft.rfftfreq(len(q), 1 / RATE)[:, None]
+    return np.asarray(np.fft.irfft(np.fft.rfft(q, axis=0) * (2j * np.pi * f) * (f < 40.0), len(q), axis=0))
 
 
 def test_a_joint_that_stands_throughout_pauses_throughout() -> None:

@@ -1,7 +1,8 @@
 """Pauses: stretches in which a joint stands, found in its positions.
 
 At rest friction balances whatever the motor does, up to its limit: no model predicts it. So a joint's equation is taken
-for the time in which it moves, and what filters make of the instants beside a pause is left out with it.
+for the time in which it moves, and what filters make of the instants beside a pause is left out with it. A joint that
+creeps moves, but its encoder does not tell which way: the sign of its friction is not known either.
 """
 
 from __future__ import annotations
@@ -23,21 +24,50 @@ SHORTEST_PAUSE = 0.04
 DEVIATIONS, STEPS, SHARE_OF_TRAVEL = 5.0, 1.5, 1e-9
 # A turning point takes sqrt(4) = 2 times as long to leave a band four times as wide, a pause hardly longer.
 WIDER, MAX_LONGER = 4.0, 1.75
+# A joint creeps while its speed is below so many deviations of what noise makes of a filtered one.
+DEVIATIONS_OF_SPEED = 3.0
 
 
 def find_pauses(q: Array, rate: float) -> tuple[Array, ...]:
     """(k, 2) for each joint: samples, with fractions, at which it stops and starts again; infinite at the ends."""
     if len(q) <= SAMPLES_OF_NOISE:
         return tuple(np.zeros((0, 2)) for _ in range(q.shape[1]))
-    bands, fewest = bands_of(q), max(FEWEST_SAMPLES, round(SHORTEST_PAUSE * rate))
+    bands, fewest = bands_of(q), _fewest(rate)
     found: list[list[tuple[float, float]]] = [[] for _ in bands]
-    for joint, first, last in _still(q, bands, fewest // 2):
+    for joint, first, last in _still(q, bands * np.sqrt(2.0 / (fewest // 2)), fewest // 2):
         stop, go = _ends(_extents(q, joint, first, last, float(bands[joint])), len(q))
         # Runs of one pause may be apart, where an outlier divides them.
         is_new = not found[joint] or stop > found[joint][-1][1]
         if is_new and min(go, len(q)) - max(stop, 0) >= fewest:
             found[joint].append((stop, go))
     return tuple(np.array(own, dtype=np.float64).reshape(-1, 2) for own in found)
+
+
+def find_creeping(q: Array, rate: float, least: Array) -> tuple[Array, ...]:
+    """(k, 2) for each joint: samples between which its mean speed is below `least` (n,)."""
+    fewest = _fewest(rate)
+    found: list[list[tuple[float, float]]] = [[] for _ in least]
+    if len(q) > SAMPLES_OF_NOISE:
+        # Means that lie `half` samples apart: their distance is the mean speed.
+        half = fewest // 2
+        for joint, first, last in _still(q, least * half / rate, half):
+            if last - first >= fewest:
+                found[joint].append((first, last))
+    return tuple(np.array(own, dtype=np.float64).reshape(-1, 2) for own in found)
+
+
+def speed_noise(q: Array, qd: Array | None, rate: float, cutoff: float) -> Array:
+    """(n,) deviation of speeds behind a cut-off [Hz], by the noise of positions or of what was measured of speeds."""
+    if qd is not None:
+        # White noise of a deviation s keeps s sqrt(2 f / rate).
+        return bands_of(qd) / DEVIATIONS * np.sqrt(2 * cutoff / rate)
+    # Of positions, differentiated: 2 pi f s sqrt(2 f / (3 rate)).
+    return bands_of(q) / DEVIATIONS * 2 * np.pi * cutoff * np.sqrt(2 * cutoff / (3 * rate))
+
+
+def _fewest(rate: float) -> int:
+    """Samples of a pause at least."""
+    return max(FEWEST_SAMPLES, round(SHORTEST_PAUSE * rate))
 
 
 def bands_of(values: Array) -> Array:
@@ -65,10 +95,9 @@ def bands_of(values: Array) -> Array:
     return np.asarray(np.maximum.reduce([DEVIATIONS * np.min(noise, axis=0), counts, least]))
 
 
-def _still(q: Array, bands: Array, half: int) -> Iterator[tuple[int, int, int]]:
-    """(joint, first, last) of runs of samples before and after which the mean positions are the same but for noise."""
-    same = bands * np.sqrt(2.0 / half)
-    before, began = np.zeros(len(bands), dtype=int), np.zeros(len(bands), dtype=int)
+def _still(q: Array, same: Array, half: int) -> Iterator[tuple[int, int, int]]:
+    """(joint, first, last) of runs of samples before and after which the mean positions differ by no more than this."""
+    before, began = np.zeros(len(same), dtype=int), np.zeros(len(same), dtype=int)
     for start in range(0, len(q), SAMPLES_PER_PIECE):
         stop, margin = min(start + SAMPLES_PER_PIECE, len(q)), min(start, half)
         part = np.asarray(q[start - margin : stop + half], dtype=np.float64)
@@ -120,9 +149,9 @@ def _ends(extents: list[tuple[int, int]], n_samples: int) -> tuple[float, float]
 
 def moves(pauses: tuple[Array, ...], samples: AnyArray, beside: float) -> AnyArray:
     """(N, n) whether a joint moves at these samples, and has moved for so many samples before and will after."""
-    moving = np.ones((len(samples), len(pauses)), dtype=bool)
+    steps = np.zeros((len(samples) + 1, len(pauses)), dtype=int)
     for joint, own in enumerate(pauses):
-        for stop, go in own:
-            first, last = np.searchsorted(samples, [stop - beside, go + beside])
-            moving[first:last, joint] = False
-    return moving
+        # Long recordings have thousands of pauses: +1 where one begins, -1 where it is over.
+        np.add.at(steps[:, joint], np.searchsorted(samples, own[:, 0] - beside), 1)
+        np.add.at(steps[:, joint], np.searchsorted(samples, own[:, 1] + beside), -1)
+    return np.asarray(np.cumsum(steps[:-1], axis=0) == 0)

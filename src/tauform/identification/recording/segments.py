@@ -5,14 +5,14 @@ from __future__ import annotations
 import itertools
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
 from tauform.arrays import AnyArray, Array
 from tauform.errors import RecordingError
-from tauform.identification.recording.pauses import find_pauses
+from tauform.identification.recording.pauses import DEVIATIONS_OF_SPEED, find_creeping, find_pauses, speed_noise
 from tauform.identification.recording.recording import (
     FEWEST_SAMPLES,
     FIELDS,
@@ -53,6 +53,8 @@ class Segment:
     recording: int = 0
     reference: Array | None = None
     temperature: Array | None = None
+    # By cut-off: it takes a look at every sample, and segments are asked piece by piece.
+    _creeping: dict[float, tuple[Array, ...]] = field(init=False, repr=False, default_factory=dict)
 
     @property
     def n_samples(self) -> int:
@@ -63,6 +65,13 @@ class Segment:
     def pauses(self) -> tuple[Array, ...]:
         """(k, 2) for each joint: the samples between which it stands."""
         return find_pauses(self.q, self.rate)
+
+    def creeping(self, cutoff: float) -> tuple[Array, ...]:
+        """(k, 2) for each joint: the samples between which noise behind a cut-off [Hz] hides which way it moves."""
+        if cutoff not in self._creeping:
+            noise = speed_noise(self.q, self.qd, self.rate, cutoff)
+            self._creeping[cutoff] = find_creeping(self.q, self.rate, DEVIATIONS_OF_SPEED * noise)
+        return self._creeping[cutoff]
 
     def temperatures(self, part: slice, stride: int = 1) -> Array | None:
         """Every stride-th of some samples; temperatures change too slowly to need a filter."""

@@ -195,11 +195,12 @@ class RowSource:
         return replace(found, rows=rows[(heard > MIN_SHARE_HEARD).any(axis=1)])
 
     def moving(self, segment: Segment, samples: AnyArray, stride: int) -> AnyArray | None:
-        """(N, n) whether each joint moves at these samples, so far from rest that filters do not reach there."""
+        """(N, n) whether each joint is seen to move, so far from rest that filters do not reach there."""
         if self.rest is None or self.filters is None:
             return None
         beside = STATES_BESIDE_PAUSE * stride if stride > 1 else 0
         moving = moves(segment.pauses, samples, self.filters.beside_pause * segment.rate + beside)
+        moving &= moves(segment.creeping(self.filters.position), samples, beside)
         return None if moving.all() else moving
 
     def _of(self, segment: Segment) -> Iterator[Rows]:
