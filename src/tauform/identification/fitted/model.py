@@ -162,7 +162,8 @@ class FittedModel(Displayed):
     def relative_deviations(self) -> Array:
         """(p,) standard deviation over size of each value; infinite where a value is exactly zero."""
         size = np.abs(self.values)
-        return np.divide(self.deviations, size, out=np.full_like(size, np.inf), where=size > 0)
+        with np.errstate(over="ignore"):  # nearly zero: infinite, too
+            return np.divide(self.deviations, size, out=np.full_like(size, np.inf), where=size > 0)
 
     def predict(
         self,

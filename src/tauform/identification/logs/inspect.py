@@ -164,6 +164,8 @@ def _readable_columns(path: Path, log: Log, names: list[str]) -> tuple[list[str]
         longest = max(set(counts), key=lambda count: (counts.count(count), count))
         names = [name for name in names if log.lengths.get(name) == longest]
         return names, next(iter(log.chunks(names, SAMPLES)), {}) if names else {}
+    if not names:
+        return names, {}
     try:
         return names, next(iter(log.chunks(names, SAMPLES)), {})
     # Readers raise errors of their own for text; only which column it is matters here.
