@@ -66,7 +66,7 @@ def _table(path: Path, wanted: list[str] | None, column: str) -> Any:
             names = parquet.read_schema(file).names
             _check_column(path, column, names)
             # A small file may unpack to any size.
-            n_bytes = unpacked_bytes(file, parquet.read_metadata(file), wanted or names)
+            n_bytes = unpacked_bytes(file, wanted or names)
             check_packing(n_bytes, path.stat().st_size, path)
             return parquet.read_table(file, columns=wanted)
     except ValueError as error:

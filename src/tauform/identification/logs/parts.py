@@ -129,7 +129,9 @@ class LogPart:
             any_sample = True
             # absolute stamps lose digits in differences
             since = float(fields["t"][0]) if since is None else since
-            with np.errstate(invalid="ignore", over="ignore"):  # of damaged stamps; those that are no number are refused
+            with np.errstate(
+                invalid="ignore", over="ignore"
+            ):  # of damaged stamps; those that are no number are refused
                 fields["t"] = (fields["t"] - since) * self.scales.second
             for joint in held:
                 self._see(joint, fields["t"], fields.pop(joint))

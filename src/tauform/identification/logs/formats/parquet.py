@@ -64,7 +64,7 @@ def open_parquet(path: Path) -> Log:
         n_read = 0
         try:
             with damage_as_value_error(), path.open("rb") as file:
-                n_bytes = unpacked_bytes(file, parquet.read_metadata(file), wanted)
+                n_bytes = unpacked_bytes(file, wanted)
             check_packing(n_bytes, path.stat().st_size, path)
             # Reading ahead would hold the whole file in memory.
             whole = {"pre_buffer": False, "page_checksum_verification": True}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterator
-from typing import IO, Any
+from typing import IO
 
 # Bytes of a header that are read at first, and at most: it holds the least and the largest value of its page.
 FIRST, MOST = 1 << 10, 1 << 24
@@ -14,31 +15,59 @@ TRUE, FALSE, BYTE, DOUBLE, BINARY, LIST, SET, MAP, STRUCT = 1, 2, 3, 7, 8, 9, 10
 INTEGERS = (4, 5, 6)
 # Fields of a header.
 UNPACKED, PACKED = 2, 3
+# Fields of the description at the end: of the file, a group of rows, a column of it, and what is said of that.
+ROW_GROUPS, COLUMNS, META_DATA = 4, 1, 3
+PATH, SIZE, DATA, DICTIONARY = 3, 7, 9, 11
 
 
-def unpacked_bytes(file: IO[bytes], metadata: Any, names: Collection[str]) -> int:
+def unpacked_bytes(file: IO[bytes], names: Collection[str]) -> int:
     """Bytes that the pages of these columns unpack to, by their own headers.
 
     Raises:
         ValueError: a header is not one.
     """
-    total = 0
-    for group in range(metadata.num_row_groups):
-        row_group = metadata.row_group(group)
-        for k in range(row_group.num_columns):
-            column = row_group.column(k)
-            # Columns that nobody reads may be as large as they like.
-            if column.path_in_schema in names:
-                total += sum(_pages(file, *_extent(column)))
-    return total
+    # Columns that nobody reads may be as large as they like.
+    return sum(sum(_pages(file, *extent)) for name, extent in _extents(_footer(file)) if name in names)
 
 
-def _extent(column: Any) -> tuple[int, int]:
-    """First byte and the one after the last: dictionaries come before the data."""
-    start = column.data_page_offset
-    if column.dictionary_page_offset is not None and 0 < column.dictionary_page_offset < start:
-        start = column.dictionary_page_offset
-    return start, start + column.total_compressed_size
+def _footer(file: IO[bytes]) -> bytes:
+    """The description of all columns, before the last eight bytes."""
+    end = file.seek(-8, os.SEEK_END)
+    length = int.from_bytes(file.read(4), "little")
+    if length > end:
+        raise ValueError("no list of columns")
+    file.seek(end - length)
+    return file.read(length)
+
+
+def _extents(footer: bytes) -> Iterator[tuple[str, tuple[int, int]]]:
+    """Name of each column of each group of rows, its first byte and the one after the last.
+
+    Read here: where statistics are damaged, pyarrow ends the process as it hands out a column.
+    """
+    description = _Compact(footer)
+    try:
+        for group in description.structs(ROW_GROUPS):
+            for chunk in group.structs(COLUMNS):
+                for column in chunk.structs(META_DATA):
+                    yield _extent(column)
+    except IndexError:
+        raise ValueError("a list of columns that ends too early") from None
+
+
+def _extent(column: _Compact) -> tuple[str, tuple[int, int]]:
+    found: dict[int, int] = {}
+    path: list[str] = []
+    for key, kind in column.fields():
+        if key == PATH:
+            path = [part.decode("utf-8", "replace") for part in column.texts()]
+        else:
+            found[key] = column.value(kind)
+    if not {SIZE, DATA} <= found.keys():
+        raise ValueError("a column without a place")
+    # Dictionaries come before the data.
+    start = found[DATA] if not 0 < found.get(DICTIONARY, 0) < found[DATA] else found[DICTIONARY]
+    return ".".join(path), (start, start + found[SIZE])
 
 
 def _pages(file: IO[bytes], at: int, end: int) -> Iterator[int]:
@@ -101,6 +130,31 @@ class _Compact:
         while byte := self.byte():
             key = key + (byte >> 4) if byte >> 4 else self.integer()
             yield key, byte & 15
+
+    def structs(self, wanted: int) -> Iterator[_Compact]:
+        """The structs of a field, one or a list of them; all other fields are passed over."""
+        for key, kind in self.fields():
+            if key != wanted:
+                self.value(kind)
+            elif kind == STRUCT:
+                yield self
+            elif kind == LIST:
+                for _ in range(self.count()):
+                    yield self
+            else:
+                raise ValueError("a list of columns that is none")
+
+    def texts(self) -> Iterator[bytes]:
+        """The texts of a list."""
+        for _ in range(self.count()):
+            length = self.varint()
+            self.at += length
+            yield self.data[self.at - length : self.at]
+
+    def count(self) -> int:
+        """How many elements follow, of whatever kind."""
+        byte = self.byte()
+        return self.varint() if byte >> 4 == 15 else byte >> 4
 
     def value(self, kind: int, depth: int = 0) -> int:
         """An integer; of all else, 0 for what was passed over."""
