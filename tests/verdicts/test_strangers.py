@@ -19,7 +19,7 @@ LARGEST |= {"sharp step": 0.004}
 SAID = {
     "lagging velocity": r"measured velocities lag behind the positions by 1[89]\d ms.*differentiated",
     "sideways": r"gravity points along \(9\.\d+, .*(89|90)\.\d+ \+- 0\.\d+ degrees from the described direction",
-    "missing joint": r"something moves that the description holds still \(a lift or cart below, or a locked joint: joint3\)",
+    "missing joint": r"the description holds still \(a lift or cart below, or a locked joint: joint3\)",
     "5 s": r"held-out blocks chose physical values",
 }
 GRADES = {"sideways": "not trustworthy", "lagging velocity": "good", "soft step": "good", "sharp step": "good"}
