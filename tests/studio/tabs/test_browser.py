@@ -224,3 +224,22 @@ def test_a_slider_shrinks_the_program(browser: Any, address: str) -> None:
     assert operations[1] < operations[0]
     assert page.locator(".js-plotly-plot .barlayer .point").count() == 6
     assert complaints == []
+
+
+@pytest.mark.nightly
+def test_a_log_says_what_may_be_left_out(browser: Any, address: str, tmp_path: Path) -> None:
+    """The motion of dropped logs takes the place of a profile, as in the line below the page."""
+    robot = tf.load("two_link")
+    page, complaints = open_studio(browser, address)
+    page.get_by_role("tab", name="Identify").click()
+    drop_logs(page, write_logs(robot, tmp_path, count=1))
+    page.get_by_role("tab", name="Shrink").click()
+    page.get_by_label("motion").click()
+    page.get_by_role("option", name="as in the logs").click()
+    set_slider(page, 0, 0.9)
+    page.get_by_role("button", name="Shrink").click()
+    page.wait_for_selector("text=Error of each joint")
+    exact, reduced = (row.split("\t") for row in page.locator(".q-table tbody tr").all_inner_texts())
+    assert int(reduced[1]) <= int(exact[1])
+    page.wait_for_selector(".lines >> text=run1.csv")
+    assert complaints == []
