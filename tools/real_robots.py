@@ -6,14 +6,20 @@ import importlib.util
 from dataclasses import replace
 from pathlib import Path
 
-import pinocchio
-
 from tauform import Robot
 
 
 def example_folder() -> Path:
-    """The data folder of example-robot-data; it shares its installation prefix with Pinocchio."""
-    prefix = next(parent for parent in Path(pinocchio.__file__).parents if parent.name == "cmeel.prefix")
+    """The data folder of example-robot-data; it shares its installation prefix with Pinocchio.
+
+    Raises:
+        FileNotFoundError: Pinocchio is not installed.
+    """
+    # Looked for here: who simulates robots of our own needs neither.
+    spec = importlib.util.find_spec("pinocchio")
+    if spec is None or spec.origin is None:
+        raise FileNotFoundError("example-robot-data stands beside Pinocchio, which is not installed")
+    prefix = next(parent for parent in Path(spec.origin).parents if parent.name == "cmeel.prefix")
     return prefix / "share" / "example-robot-data" / "robots"
 
 
