@@ -47,6 +47,9 @@ def test_pauses_count_alike_in_the_verdict_in_torques_and_in_the_shipped_check(r
     assert motion.error_of(torque) == pytest.approx(fit.unseen.total, abs=1e-6)
     fit.write_code(tmp_path / "c", "slide")
     subprocess.run(["make", "-s", "check"], cwd=tmp_path / "c", check=True, capture_output=True)
+    # The table holds what was measured, at rest too: another fit may start from it.
+    table = np.genfromtxt(tmp_path / "c" / "recording.csv", delimiter=",", names=True)
+    np.testing.assert_array_equal(table["tau1"], np.concatenate([stretch.tau[:, 0] for stretch in motion.stretches]))
 
 
 def test_a_saved_fit_of_moves_with_pauses_reduces_to_the_same_deviations(tmp_path: Path) -> None:

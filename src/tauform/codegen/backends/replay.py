@@ -37,10 +37,10 @@ class Track:
     Attributes:
         t: (N,) time [s].
         inputs: (N, m) the function's inputs, side by side.
-        measured: (N, n) torques; zero where a joint is at rest.
+        measured: (N, n) torques.
         rows: (N,) whether the torques are compared at this state.
         kernels: index of the filters.
-        moving: (N, n) whether each joint moves; at rest computed torques count as zero too. None where all move.
+        moving: (N, n) whether each joint moves; at rest both torques count as zero. None where all move.
     """
 
     t: Array

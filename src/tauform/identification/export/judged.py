@@ -128,7 +128,7 @@ class JudgedMotion:
             judged = np.zeros(len(stretch.t), dtype=bool)
             judged[stretch.rows] = True
             inputs = np.concatenate(_inputs(stretch), axis=1)
-            tracks.append(Track(stretch.t, inputs, stretch.of_motion(stretch.tau), judged, known[key], stretch.moving))
+            tracks.append(Track(stretch.t, inputs, stretch.tau, judged, known[key], stretch.moving))
         return tuple(tracks), tuple(kernels)
 
 

@@ -129,22 +129,28 @@ static int add_squares(void (*torque)(const $real *, $real *), const track *part
     const filters *f = part->filters;
     const long n = (part->states - 1)*f->places + 1;
     double *torques = computed_torques(torque, part, states, n);
+    /* measured torques where joints move, and what the function leaves of them */
+    double *measured = malloc(sizeof(double)*(size_t)part->states*JOINTS);
     double *errors = malloc(sizeof(double)*(size_t)part->states*JOINTS);
-    const int ready = torques != NULL && errors != NULL;
+    const int ready = torques != NULL && measured != NULL && errors != NULL;
     long i;
     int k;
     for (i = 0; ready && i < part->states; i++)
-        for (k = 0; k < JOINTS; k++)
-            errors[i*JOINTS + k] = !moves(states + i*WIDTH, k) ? 0.0 : states[i*WIDTH + 1 + INPUTS + k]
-                - weighted(torques + k, n, JOINTS, f->decimate, f->decimate_taps, i*f->places);
+        for (k = 0; k < JOINTS; k++) {
+            const double *state = states + i*WIDTH;
+            const double computed = weighted(torques + k, n, JOINTS, f->decimate, f->decimate_taps, i*f->places);
+            measured[i*JOINTS + k] = moves(state, k) ? state[1 + INPUTS + k] : 0.0;
+            errors[i*JOINTS + k] = moves(state, k) ? state[1 + INPUTS + k] - computed : 0.0;
+        }
     for (i = 0; ready && i < part->states; i++)
         for (k = 0; k < JOINTS && (int64_t)states[i*WIDTH] & 1; k++) {
             const double error = weighted(errors + k, part->states, JOINTS, f->lowpass, f->lowpass_taps, i);
-            const double measured = weighted(states + 1 + INPUTS + k, part->states, WIDTH, f->lowpass, f->lowpass_taps, i);
+            const double whole = weighted(measured + k, part->states, JOINTS, f->lowpass, f->lowpass_taps, i);
             sums[0] += error*error;
-            sums[1] += measured*measured;
+            sums[1] += whole*whole;
         }
     free(torques);
+    free(measured);
     free(errors);
     return ready;
 }
