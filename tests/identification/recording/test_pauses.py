@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
-from tauform.arrays import Array
-from tauform.identification.recording import pauses
+from tauform.arrays import AnyArray, Array
+from tauform.identification.recording import pauses, still
 from tauform.identification.recording.pauses import DEVIATIONS_OF_SPEED, find_creeping, find_pauses, moves, speed_noise
+from tauform.identification.recording.still import Runs
 from verdicts.stands import fourier, trapezoids
 
 RATE = 500.0
@@ -71,17 +74,49 @@ def test_a_joint_that_stands_throughout_pauses_throughout() -> None:
 def test_pauses_do_not_depend_on_the_pieces_that_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     _, q, _, _ = trapezoids(2, 60.0, RATE, np.random.default_rng(1), pause=0.3)
     whole = find_pauses(q, RATE)
-    monkeypatch.setattr(pauses, "_still", small_pieces(pauses._still))
+    monkeypatch.setattr(pauses, "still_runs", small_pieces(still.still_runs))
     for own, other in zip(whole, find_pauses(q, RATE), strict=True):
         np.testing.assert_array_equal(own, other)
 
 
-def small_pieces(still: object) -> object:
+@pytest.mark.parametrize("encoder", ["exact", "noise", "steps"])
+@pytest.mark.parametrize("rate", [30.0, 100.0, 1000.0])
+def test_turning_points_are_told_all_at_once_as_they_are_one_by_one(
+    rate: float, encoder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(2)
+    q = np.concatenate([trapezoids(2, 20.0, rate, rng, pause=0.1)[1], fourier(2, 20.0, rate, rng)[1]])
+    q[::97, 1] += 1e-4
+    found = find_pauses(sensed(q, encoder), rate)
+    one_by_one: list[int] = []
+
+    def told(runs: Runs, *limits: float) -> AnyArray:
+        none = np.zeros(len(runs.samples), dtype=bool)
+        one_by_one.append(int(told_at_once(runs, *limits).sum()))
+        return none
+
+    told_at_once: Callable[..., AnyArray] = pauses._are_short
+    monkeypatch.setattr(pauses, "_are_short", told)
+    for own, other in zip(found, find_pauses(sensed(q, encoder), rate), strict=True):
+        np.testing.assert_array_equal(own, other)
+    # Noise makes runs of turning points, steps and exact values hardly any.
+    assert encoder != "noise" or sum(one_by_one) > 10
+
+
+def test_motion_is_the_same_in_parts() -> None:
+    _, q, _, _ = trapezoids(2, 30.0, RATE, np.random.default_rng(1), pause=0.3)
+    own, samples = find_pauses(q, RATE), np.arange(0, len(q), 3)
+    whole = moves(own, samples, 20.0)
+    assert 0.02 < (~whole).mean() < 0.9
+    np.testing.assert_array_equal(whole, np.concatenate([moves(own, part, 20.0) for part in np.split(samples, 10)]))
+
+
+def small_pieces(runs: object) -> object:
     """The same with pieces of 777 samples; what noise is told from stays."""
 
     def divided(*arguments: object) -> object:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(pauses, "SAMPLES_PER_PIECE", 777)
-            return list(still(*arguments))  # type: ignore[operator]
+            patch.setattr(still, "SAMPLES_PER_PIECE", 777)
+            return list(runs(*arguments))  # type: ignore[operator]
 
     return divided

@@ -7,15 +7,13 @@ creeps moves, but its encoder does not tell which way: the sign of its friction 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
-from scipy import ndimage
 
 from tauform.arrays import AnyArray, Array
+from tauform.identification.recording.still import SAMPLES_PER_PIECE, Runs, by_joint, still_runs
 
-# Samples of a piece that is looked through at once, and pieces that an encoder's noise is told from.
-SAMPLES_PER_PIECE, PIECES_OF_NOISE = 100_000, 10
+# Pieces that an encoder's noise is told from.
+PIECES_OF_NOISE = 10
 # Samples of a stretch that noise is told from, and fewest of a pause.
 SAMPLES_OF_NOISE, FEWEST_SAMPLES = 32, 5
 # Shorter pauses [s] are not planned; smooth turning points dwell about so long within the steps of an encoder.
@@ -24,6 +22,8 @@ SHORTEST_PAUSE = 0.04
 DEVIATIONS, STEPS, SHARE_OF_TRAVEL = 5.0, 1.5, 1e-9
 # A turning point takes sqrt(4) = 2 times as long to leave a band four times as wide, a pause hardly longer.
 WIDER, MAX_LONGER = 4.0, 1.75
+# A turning point shows itself in a window of so many shortest pauses about it.
+PAUSES_PER_WINDOW = 8
 # A joint creeps while its speed is below so many deviations of what noise makes of a filtered one.
 DEVIATIONS_OF_SPEED = 3.0
 
@@ -34,26 +34,27 @@ def find_pauses(q: Array, rate: float) -> tuple[Array, ...]:
         return tuple(np.zeros((0, 2)) for _ in range(q.shape[1]))
     bands, fewest = bands_of(q), _fewest(rate)
     found: list[list[tuple[float, float]]] = [[] for _ in bands]
-    for joint, first, last in _still(q, bands * np.sqrt(2.0 / (fewest // 2)), fewest // 2):
-        stop, go = _ends(_extents(q, joint, first, last, float(bands[joint])), len(q))
-        # Runs of one pause may be apart, where an outlier divides them.
-        is_new = not found[joint] or stop > found[joint][-1][1]
-        if is_new and min(go, len(q)) - max(stop, 0) >= fewest:
-            found[joint].append((stop, go))
+    for runs in still_runs(q, bands * np.sqrt(2.0 / (fewest // 2)), fewest // 2):
+        own, band = found[runs.joint], float(bands[runs.joint])
+        for first, last in runs.samples[~_are_short(runs, band, fewest)].tolist():
+            stop, go = _ends(_extents(q, runs.joint, first, last, band), len(q))
+            # Runs of one pause may be apart, where an outlier divides them.
+            is_new = not own or stop > own[-1][1]
+            if is_new and min(go, len(q)) - max(stop, 0) >= fewest:
+                own.append((stop, go))
     return tuple(np.array(own, dtype=np.float64).reshape(-1, 2) for own in found)
 
 
 def find_creeping(q: Array, rate: float, least: Array) -> tuple[Array, ...]:
     """(k, 2) for each joint: samples between which its mean speed is below `least` (n,)."""
     fewest = _fewest(rate)
-    found: list[list[tuple[float, float]]] = [[] for _ in least]
+    found: list[list[Array]] = [[np.zeros((0, 2))] for _ in least]
     if len(q) > SAMPLES_OF_NOISE:
         # Means that lie `half` samples apart: their distance is the mean speed.
         half = fewest // 2
-        for joint, first, last in _still(q, least * half / rate, half):
-            if last - first >= fewest:
-                found[joint].append((first, last))
-    return tuple(np.array(own, dtype=np.float64).reshape(-1, 2) for own in found)
+        for runs in still_runs(q, least * half / rate, half):
+            found[runs.joint].append(runs.samples[runs.lengths >= fewest])
+    return tuple(np.concatenate(own) for own in found)
 
 
 def speed_noise(q: Array, qd: Array | None, rate: float, cutoff: float) -> Array:
@@ -76,18 +77,18 @@ def bands_of(values: Array) -> Array:
     starts = np.unique(np.linspace(0, len(values) - length, PIECES_OF_NOISE).astype(int))
     noise, step, low, high = [], [], [], []
     for start in starts.tolist():
-        part = np.asarray(values[start : start + length], dtype=np.float64)
+        part = by_joint(values[start : start + length])
         # Motion is gone after four differences; of white noise they have 1 + 16 + 36 + 16 + 1 times the variance.
-        bends = np.diff(part, 4, axis=0)
-        size = min(SAMPLES_OF_NOISE, len(bends))
-        stretches = bends[: len(bends) // size * size].reshape(-1, size, bends.shape[1])
-        sizes = np.sqrt((stretches**2).mean(axis=1) / 70)
+        bends = np.diff(part, 4)
+        size = min(SAMPLES_OF_NOISE, bends.shape[1])
+        stretches = bends[:, : bends.shape[1] // size * size].reshape(len(bends), -1, size)
+        sizes = np.sqrt(np.einsum("jks,jks->jk", stretches, stretches) / size / 70)
         # A sensor of coarse steps shows them while it moves.
-        noise.append([np.median(own[own > 0]) if own.any() else 0.0 for own in sizes.T])
-        steps = np.abs(np.diff(part, axis=0))
-        step.append(np.where(steps > 0, steps, np.inf).min(axis=0))
-        low.append(part.min(axis=0))
-        high.append(part.max(axis=0))
+        noise.append([np.median(own[own > 0]) if own.any() else 0.0 for own in sizes])
+        steps = np.abs(np.diff(part))
+        step.append(np.where(steps > 0, steps, np.inf).min(axis=1))
+        low.append(part.min(axis=1))
+        high.append(part.max(axis=1))
     least = SHARE_OF_TRAVEL * (np.max(high, axis=0) - np.min(low, axis=0))
     # Noise hides the steps of an encoder, or is hidden by them.
     counts = STEPS * np.min(step, axis=0)
@@ -95,27 +96,26 @@ def bands_of(values: Array) -> Array:
     return np.asarray(np.maximum.reduce([DEVIATIONS * np.min(noise, axis=0), counts, least]))
 
 
-def _still(q: Array, same: Array, half: int) -> Iterator[tuple[int, int, int]]:
-    """(joint, first, last) of runs of samples before and after which the mean positions differ by no more than this."""
-    before, began = np.zeros(len(same), dtype=int), np.zeros(len(same), dtype=int)
-    for start in range(0, len(q), SAMPLES_PER_PIECE):
-        stop, margin = min(start + SAMPLES_PER_PIECE, len(q)), min(start, half)
-        part = np.asarray(q[start - margin : stop + half], dtype=np.float64)
-        # Relative to a sample, so that sums lose no digits.
-        means = ndimage.uniform_filter1d(part - part[0], half, axis=0, mode="nearest")
-        # The mean of `half` samples up to each one, and of those from it on.
-        places = np.arange(margin, margin + stop - start)
-        earlier, later = (np.clip(places + shift, 0, len(part) - 1) for shift in (-(half // 2), half - half // 2))
-        still = np.abs(means[later] - means[earlier]) <= same
-        changes = np.diff(np.concatenate([before[None], still.astype(int)]), axis=0)
-        for place, joint in np.argwhere(changes).tolist():
-            if changes[place, joint] > 0:
-                began[joint] = start + place
-            else:
-                yield joint, int(began[joint]), start + place
-        before = still[-1].astype(int)
-    for joint in np.flatnonzero(before).tolist():
-        yield joint, int(began[joint]), len(q)
+def _are_short(runs: Runs, band: float, fewest: int) -> AnyArray:
+    """(k,) which runs the samples around show to be no pause, as `_extents` and `_ends` would one by one.
+
+    Nearly all of them are turning points.
+    """
+    reach, middle = PAUSES_PER_WINDOW // 2 * fewest, runs.samples.sum(axis=1) // 2 - runs.start
+    # Others, and those that do not leave the band within the window, may be pauses.
+    asked = (runs.lengths <= reach) & (middle >= reach) & (middle + reach <= len(runs.near))
+    if not asked.any():
+        return asked
+    windows = np.lib.stride_tricks.sliding_window_view(runs.near, 2 * reach)[middle[asked] - reach]
+    away = np.abs(windows - runs.levels(asked)[:, None])
+    left, right = away[:, reach - 1 :: -1], away[:, reach:]
+    outside = [(left > size, right > size) for size in (band, WIDER * band)]
+    narrow, wide = (before.argmax(axis=1) + after.argmax(axis=1) for before, after in outside)
+    # As long as `_ends` would make it, or empty.
+    length = np.where(wide > MAX_LONGER * narrow, 0, 2 * narrow - wide)
+    before, after = outside[-1]
+    asked[asked] = before.any(axis=1) & after.any(axis=1) & (length < fewest)
+    return asked
 
 
 def _extents(q: Array, joint: int, first: int, last: int, band: float) -> list[tuple[int, int]]:
@@ -150,7 +150,8 @@ def _ends(extents: list[tuple[int, int]], n_samples: int) -> tuple[float, float]
 def moves(pauses: tuple[Array, ...], samples: AnyArray, beside: float) -> AnyArray:
     """(N, n) whether a joint moves at these samples, and has moved for so many samples before and will after."""
     steps = np.zeros((len(samples) + 1, len(pauses)), dtype=int)
-    for joint, own in enumerate(pauses):
+    for joint, every in enumerate(pauses):
+        own = every[(every[:, 1] + beside >= samples[0]) & (every[:, 0] - beside <= samples[-1])]
         # Long recordings have thousands of pauses: +1 where one begins, -1 where it is over.
         np.add.at(steps[:, joint], np.searchsorted(samples, own[:, 0] - beside), 1)
         np.add.at(steps[:, joint], np.searchsorted(samples, own[:, 1] + beside), -1)

@@ -67,6 +67,7 @@ class Stretch:
         filters: as in RowSource.
         moving: (N, n) whether each joint moves: at rest both sides of its equation are taken for zero before they are
             filtered, for friction there balances any torque below its limit; None where all move all the time.
+        heard: (R, n) share of each row in which the joint moves; None where all move all the time.
     """
 
     segment: Segment
@@ -80,6 +81,7 @@ class Stretch:
     rows: AnyArray
     filters: Filters | None
     moving: AnyArray | None = None
+    heard: Array | None = None
 
     @property
     def lowpass(self) -> Array:
@@ -89,11 +91,8 @@ class Stretch:
         return lowpass_kernel(self.segment.rate / self.strides[0], self.filters.torque)
 
     def of_motion(self, values: Array) -> Array:
-        """Torques (N, n), or columns (N, n, p), that are zero where a joint is at rest."""
-        # tau = A x holds at every instant of motion: whatever is left out, nothing is made up.
-        if self.moving is None:
-            return values
-        return values * self.moving.reshape(*self.moving.shape, *[1] * (values.ndim - 2))
+        """Torques (N, n) that are zero where a joint is at rest."""
+        return values if self.moving is None else values * self.moving
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,8 +190,9 @@ class RowSource:
         found = Stretch(segment, (first, second), t, q, qd, qdd, tau, temperatures, rows, self.filters, moving)
         if moving is None:
             return found
-        heard = filtered(moving.astype(np.float64), found.lowpass[None])[rows, 0]
-        return replace(found, rows=rows[(heard > MIN_SHARE_HEARD).any(axis=1)])
+        heard = filtered(moving.astype(np.float64), found.lowpass[None], second)[rows // second, 0]
+        loud = (heard > MIN_SHARE_HEARD).any(axis=1)
+        return replace(found, rows=rows[loud], heard=heard[loud])
 
     def moving(self, segment: Segment, samples: AnyArray, stride: int) -> AnyArray | None:
         """(N, n) whether each joint is seen to move, so far from rest that filters do not reach there."""
@@ -226,12 +226,13 @@ class RowSource:
             tau, rate_of_tau = np.moveaxis(filtered(tau, kernels[:2], second)[rows // second], 1, 0)
             A = self._filtered_columns(A, kernels[:1], second)[rows // second]
             return Rows(A, tau, rate_of_tau, stretch.t[rows], qd[rows], segment.recording)
+        # tau = A x holds at every instant of motion: whatever is left out, nothing is made up.
+        A[~stretch.moving] = 0.0
+        A = self._filtered_columns(A, kernels[:1], second)[rows // second]
         # The torque's rate before rests are cut out: their edges are no change of the torque.
-        signals = np.stack([tau, np.gradient(tau, first / segment.rate, axis=0), np.ones_like(tau)], axis=2)
-        signals = filtered(stretch.of_motion(signals), kernels[:1], second)[rows // second, 0]
-        A = self._filtered_columns(stretch.of_motion(A), kernels[:1], second)[rows // second]
-        tau, rate_of_tau, heard = np.moveaxis(signals, 2, 0)
-        return Rows(A, tau, rate_of_tau, stretch.t[rows], qd[rows], segment.recording, heard=heard)
+        both = np.stack([stretch.of_motion(x) for x in (tau, np.gradient(tau, first / segment.rate, axis=0))], axis=2)
+        tau, rate_of_tau = np.moveaxis(filtered(both, kernels[:1], second)[rows // second, 0], 2, 0)
+        return Rows(A, tau, rate_of_tau, stretch.t[rows], qd[rows], segment.recording, heard=stretch.heard)
 
     def _decimate_steps(self, A: Array, states: tuple[Array, Array, Array], stride: int) -> None:
         """Filter what jumps or bends before decimation, as the torques do; all else is unchanged by it."""
