@@ -181,12 +181,16 @@ def parse_units(texts: list[str]) -> str | dict[str, str] | None:
     # From the right: a column's name may hold "=", a unit never does.
     pairs = [word.rpartition("=") for word in words]
     told = [bool(sign) for _, sign, _ in pairs]
-    if any(told) and not all(told):
-        raise typer.BadParameter("--unit takes either units or FIELD=UNIT, not both: name the field of each")
     if not all(unit and (key or not sign) for key, sign, unit in pairs):
         raise typer.BadParameter(f"--unit takes UNIT or FIELD=UNIT, for example deg or q=deg, not {texts[0]!r}")
     # Bare units go on as one text; the reader tells which field each belongs to.
-    return None if not words else {key: unit for key, _, unit in pairs} if all(told) else ",".join(words)
+    if not any(told):
+        return ",".join(words) if words else None
+    from tauform.identification.logs.units import fields_of
+
+    # Both kinds: what is told of a field or column wins over a unit alone.
+    alone = {field: unit for key, _, unit in pairs if not key for field in fields_of(unit)}
+    return alone | {key: unit for key, _, unit in pairs if key}
 
 
 def parse_gains(text: str | None) -> list[float] | None:

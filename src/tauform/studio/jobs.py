@@ -11,6 +11,8 @@ from typing import Any
 
 from tauform.errors import TauformError
 from tauform.scheduler import safe_path
+from tauform.studio.on_the_page import OnThePage
+from tauform.wording import spoken_by
 
 
 @dataclass
@@ -84,7 +86,9 @@ class Job:
 
 def _work(sender: Connection, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
     try:
-        result = function(*arguments, lambda words: sender.send(("words", str(words))))
+        # Sentences are for a page: its user has neither arguments nor flags.
+        with spoken_by(OnThePage()):
+            result = function(*arguments, lambda words: sender.send(("words", str(words))))
         sender.send(("result", result))
     except TauformError as error:
         sender.send(("error", str(error)))

@@ -45,7 +45,8 @@ class LogChoice:
     def flags(self) -> str:
         """What the command line needs for the same."""
         columns = self.options.get("columns", {})
-        chosen = {key: [value] if isinstance(value, str) else value for key, value in columns.items()}
+        # What is left out is none, as on the page an emptied list.
+        chosen = {k: [v or "none"] if v is None or isinstance(v, str) else v for k, v in columns.items()}
         flags = "".join(f" --column {shlex.quote(key + '=' + ','.join(names))}" for key, names in chosen.items())
         units, rate = self.options.get("units"), self.options.get("rate")
         return flags + (f" --unit {units}" if units else "") + (f" --rate {rate:g}" if rate else "")

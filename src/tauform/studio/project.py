@@ -178,10 +178,20 @@ class Project:
     def log_options(self, name: str) -> dict[str, Any]:
         """What `read_recording` is given for a log: what was chosen in place of the guess."""
         columns = {field: self.choices.get(f"{name}:{field}") for field in FIELDS}
-        chosen: dict[str, Any] = {"columns": {field: value for field, value in columns.items() if value}}
-        chosen |= {"units": ",".join(self.choices.get(f"{name}:units") or ()), "rate": self.choices.get(f"{name}:rate")}
+        kept: dict[str, Any] = {field: value for field, value in columns.items() if value}
+        # An emptied list leaves velocities out, and stamps where the rate stands for them; other fields are needed.
+        rated = self.choices.get(f"{name}:rate")
+        emptied = [field for field in ("qd", *(["t"] if rated else [])) if f"{name}:{field}" in self.choices]
+        kept |= {field: None for field in emptied if field not in kept and self._may_hold(name, field)}
+        chosen: dict[str, Any] = {"columns": kept}
+        chosen |= {"units": ",".join(self.choices.get(f"{name}:units") or ()), "rate": rated}
         # What nobody chose stays with the reader's guess, which it checks.
         return {option: value for option, value in chosen.items() if value}
+
+    def _may_hold(self, name: str, field: str) -> bool:
+        """Whether a log may have columns for a field: unless it was looked at and has none."""
+        look = self.looks.get(name)
+        return look is None or bool(look.guess.get(field))
 
     def tell(self, what: str) -> None:
         """Tell every open page what changed."""

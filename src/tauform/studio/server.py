@@ -12,6 +12,7 @@ from pathlib import Path
 
 from tauform.errors import DescriptionError, MissingExtraError
 from tauform.files.temporaries import scratch_folder
+from tauform.wording import spoken_by
 
 MISSING = "the studio needs NiceGUI"
 
@@ -50,6 +51,7 @@ def serve(
         except ImportError:
             raise MissingExtraError(MISSING, remedy="pip install tauform[studio]") from None
         from tauform.studio.application import application
+        from tauform.studio.on_the_page import OnThePage
 
         # Before the robot is read: a taken port is told at once.
         listening = _listen(port)
@@ -61,6 +63,8 @@ def serve(
         opened(address)
         if browser:
             webbrowser.open_new_tab(address)
+        # From here on sentences are read on a page, and no longer in the terminal.
+        stack.enter_context(spoken_by(OnThePage()))
         uvicorn.Server(config).run(sockets=[listening])
 
 

@@ -15,7 +15,6 @@ import scipy.io
 
 import tauform as tf
 from identification.logs.log_files import PLAIN, ROBOT, arrays, log, raw, table
-from sampling import representatives
 from tauform.cli import main
 from tauform.errors import RecordingError, UnknownNameError
 
@@ -310,13 +309,17 @@ def test_other_names_of_joints_are_listed_with_a_mapping(joints: tuple[str, str]
 
 
 def test_mappings_follow_names_whatever_the_order() -> None:
-    from tauform.identification.logs.joints import suggested
+    from tauform.identification.logs.joints import suggested_joints
 
     robot = ("shoulder_pan_joint", "shoulder_lift_joint", "elbow_joint")
-    assert suggested(robot, ["elbow", "shoulder_lift", "shoulder_pan"])[1] == "by name"
-    assert suggested(robot, ["elbow", "shoulder_lift", "shoulder_pan"])[0] == ["shoulder_pan", "shoulder_lift", "elbow"]
-    assert suggested(("joint_1", "joint_2"), ["J2", "J1"]) == (["J1", "J2"], "by number")
-    assert suggested(("a", "b"), ["x", "y"]) == (["x", "y"], "by order")
+    assert suggested_joints(robot, ["elbow", "shoulder_lift", "shoulder_pan"])[1] == "by name"
+    assert suggested_joints(robot, ["elbow", "shoulder_lift", "shoulder_pan"])[0] == [
+        "shoulder_pan",
+        "shoulder_lift",
+        "elbow",
+    ]
+    assert suggested_joints(("joint_1", "joint_2"), ["J2", "J1"]) == (["J1", "J2"], "by number")
+    assert suggested_joints(("a", "b"), ["x", "y"]) == (["x", "y"], "by order")
 
 
 def test_mappings_that_cannot_be_meant_are_refused(tmp_path: Path) -> None:
@@ -361,49 +364,6 @@ def test_a_robot_with_more_joints_than_the_log_is_cut_or_locked(
     bare = numbers(tmp_path / "b.csv", log()["t"], log()["q"], log()["tau"])
     with pytest.raises(RecordingError, match=r"b.csv: .*columns={'t': '1', 'q': '2-3'.* for 2 joints; .*tip='link2'"):
         tf.read_recording(bare, tf.load("kr6_r700"))
-
-
-def pasted(robot: str, log_file: str, capsys: pytest.CaptureFixture[str], most: int = 3) -> list[str]:
-    """Flags that a user has pasted from what was said, until a log is read."""
-    flags: list[str] = []
-    for _ in range(most):
-        if main(["identify", robot, log_file, *PLAIN, "--quiet", *flags]) == 0:
-            return flags
-        said = " ".join(capsys.readouterr().err.split())
-        assert Path(log_file.split("+")[0]).name in said
-        # Of two ways the last, as --lock keeps what hangs on the joint; of an example rate, the true one.
-        found = re.findall(r"--(?!tip)\S+ (?:'[^']*'|[^\s;]+)", said.replace("--rate 1000", "--rate 100"))
-        assert found, said
-        flags += shlex.split(" ".join(found))
-    raise AssertionError(f"not read after {flags}")
-
-
-def degrees_in_a_struct(path: Path) -> str:
-    scipy.io.savemat(
-        path / "a.mat", {"rec": {"time": log()["t"], "pos_deg": np.rad2deg(log()["q"]), "trq": log()["tau"]}}
-    )
-    return str(path / "a.mat")
-
-
-def two_files(path: Path) -> str:
-    numbers(path / "positions.csv", log()["t"], np.rad2deg(log()["q"]), first="t,A1 [deg],A2 [deg]")
-    return f"{path / 'positions.csv'}+{numbers(path / 'torques.csv', log()['t'], log()['tau'], first='t,A1,A2')}"
-
-
-STUMBLING = {
-    "nothing is named": lambda p: str(numbers(p / "a.csv", log()["q"], log()["tau"])),
-    "a struct in degrees": degrees_in_a_struct,
-    "two files": two_files,
-    "other names and units": lambda p: str(
-        table(p / "a.csv", header="t,pos_A1,pos_A2,trq_A1 [mNm],trq_A2 [mNm]", tau=1e3 * log()["tau"])
-    ),
-}
-
-
-@pytest.mark.parametrize("name", representatives(list(STUMBLING), "nothing is named", "two files"))
-def test_what_is_said_leads_to_a_fit(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Every sentence names the file and flags that mend it; who pastes them arrives."""
-    assert pasted(ROBOT, STUMBLING[name](tmp_path), capsys)
 
 
 def test_joints_of_a_hand_are_locked_and_not_those_of_the_arm(tmp_path: Path) -> None:

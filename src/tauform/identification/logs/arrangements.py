@@ -57,10 +57,10 @@ def arranged(columns: Array, blocks: Sequence[AnyArray], second: float | None) -
         second: seconds between samples; None where no clock tells.
     """
     # Encoders are steps: their raw differences are mostly zeros.
-    smooth = _averaged(columns)
+    smooth = smoothed(columns)
     rates = np.gradient(smooth, axis=1)
-    like, slopes = _correlations(rates, smooth), _slopes(rates, smooth)
-    found = [one for block in blocks for one in _with_rates(block, like, slopes, second)]
+    like, factors = correlations(rates, smooth), slopes(rates, smooth)
+    found = [one for block in blocks for one in _with_rates(block, like, factors, second)]
     # Ties keep the first arrangement, blocks before joint by joint, whatever the last bits are.
     found.sort(key=lambda one: -round(one.score, 9))
     without = sorted(_halves(columns, blocks), key=lambda one: -round(one.score, 9))
@@ -83,7 +83,7 @@ def blocks_of_count(n_columns: int, n_joints: int | None) -> list[AnyArray]:
     return found
 
 
-def _averaged(columns: Array) -> Array:
+def smoothed(columns: Array) -> Array:
     """Running means, so that steps of sensors do not drown a rate."""
     sums = np.cumsum(np.pad(columns, ((0, 0), (1, 0))), axis=1)
     return (sums[:, SAMPLES_PER_RATE:] - sums[:, :-SAMPLES_PER_RATE]) / SAMPLES_PER_RATE
@@ -96,7 +96,7 @@ def _centred(rows: Array) -> tuple[Array, Array]:
     return centred, np.where(size > 1e-12 * np.abs(rows).max(initial=1.0), size, 0.0)
 
 
-def _correlations(rates: Array, values: Array) -> Array:
+def correlations(rates: Array, values: Array) -> Array:
     """(k, k): of the rate of each column with each column; 0 where one does not change."""
     a, b = (np.divide(x, size, out=np.zeros_like(x), where=size > 0) for x, size in map(_centred, (rates, values)))
     found: Array = a @ b.T
@@ -105,16 +105,16 @@ def _correlations(rates: Array, values: Array) -> Array:
     return found
 
 
-def _slopes(rates: Array, values: Array) -> Array:
+def slopes(rates: Array, values: Array) -> Array:
     """(k, k): least-squares factors from the rate of each column to each column; 0 where it does not change."""
     (a, size), (b, _) = _centred(rates), _centred(values)
     return np.divide(a @ b.T, size**2, out=np.zeros((len(a), len(b))), where=size > 0)
 
 
-def _with_rates(blocks: AnyArray, like: Array, slopes: Array, second: float | None) -> Iterator[Arranged]:
+def _with_rates(blocks: AnyArray, like: Array, ratios: Array, second: float | None) -> Iterator[Arranged]:
     """Arrangements in which one field is the rate of another, and how much speaks for each."""
     for a, b in permutations(range(len(blocks)), 2):
-        pairs, factors = like[blocks[a], blocks[b]], slopes[blocks[a], blocks[b]]
+        pairs, factors = like[blocks[a], blocks[b]], ratios[blocks[a], blocks[b]]
         # Zeros are joints that stood still: they neither speak for the pair nor against it.
         moving = pairs != 0
         if not moving.any() or not (pairs[moving] >= LEAST_CORRELATION).all():

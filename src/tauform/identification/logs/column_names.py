@@ -9,12 +9,17 @@ from typing import TypeVar
 
 # Stands for the joint in a pattern.
 JOINT = "{}"
-# Between prefix and joint: q1, q_1, q.1, q/1, q-1.
-JOINERS = ("", "_", ".", "/", "-")
+# Between prefix and joint: q1, q_1, q.1, q/1, q-1, q 1.
+JOINERS = ("", "_", ".", "/", "-", " ")
 # Numbers of joints have few digits; what has more is a serial number.
 NUMBERED = re.compile(r"(.*?)[\s_.\-\[\(]*(\d{1,4})[\]\)]?$")
 # A number in brackets is a joint, q[1], not a unit.
 UNIT = re.compile(r"\s*[\[(](?!\d+[\])])[^\[(]*[\])]$")
+IN_BRACKETS = re.compile(r"[\[(]([^\[\]()]+)[\])]\s*$")
+# Units that are written behind a name without brackets: vel_1_deg/s. One letter could be a joint's name.
+AT_THE_END = re.compile(
+    r"[_ ](mrad|rad|degrees?|deg|°|rpm|mm|mnm|nm|ma|amps?|msec|usec|ms|us|ns)([/_]s)?$", flags=re.IGNORECASE
+)
 # Names that a message lists before it says how many more there are.
 MOST_LISTED = 30
 
@@ -87,8 +92,16 @@ class ColumnIndex:
 
 
 def plain_name(name: str) -> str:
-    """Lower case, without a unit in brackets at the end."""
-    return UNIT.sub("", name.strip().lower())
+    """Lower case, without a unit at the end."""
+    return AT_THE_END.sub("", UNIT.sub("", name.strip().lower()))
+
+
+def unit_said(name: str) -> str:
+    """The unit that a name ends in, in brackets or behind a blank or _; empty where it says none."""
+    if found := IN_BRACKETS.search(name):
+        return found[1].strip()
+    found = AT_THE_END.search(name.strip())
+    return f"{found[1]}{'/s' if found[2] else ''}" if found else ""
 
 
 def listed(names: Sequence[str], most: int = MOST_LISTED) -> str:

@@ -18,9 +18,9 @@ from tauform.identification.logs.field_names import (
     ONE_TEMPERATURE,
     TIME_NAMES,
 )
-from tauform.identification.logs.joints import Joints, joint_columns, remedy_for
-from tauform.messages import counted
-from tauform.wording import argument, call
+from tauform.identification.logs.joints import Joints, remedy_for
+from tauform.identification.logs.missing_fields import by_numbers, refuse_missing
+from tauform.wording import argument
 
 # Single letters count only between other signs: "i_1" is a current, "position" is none.
 CURRENT = re.compile(r"current|(?:^|[^a-z])(?:curr|amps?|iq|i)(?:[^a-z]|$)")
@@ -79,10 +79,20 @@ def guess_layout(
             lists the columns.
     """
     layout = guess_fields(widths, joints, given, source, timed=timed, suggest=suggest)
+
+    def reads(called: Sequence[str] | None = None, columns: Given = {}) -> bool:  # noqa: B006  # never changed
+        """Whether the log is read so."""
+        named = joints if called is None else Joints.of(joints.robot, called)
+        try:
+            found = guess_fields(widths, named, {**(given or {}), **columns}, source, timed=timed)
+        except RecordingError:
+            return False
+        return all(getattr(found, field) is not None for field in (columns or ("q", "tau")))
+
     # Without these two there is no identification; the other fields are optional.
     for field in ("q", "tau"):
         if getattr(layout, field) is None:
-            _refuse(field, [name for name, width in widths.items() if width is None], joints, source, suggest())
+            refuse_missing(field, widths, joints, source, suggest(), reads)
     return layout
 
 
@@ -159,61 +169,6 @@ def _refuse_two(found: Sequence[ColumnChoice], meaning: str, field: str, source:
     )
 
 
-def _refuse(field: str, names: Sequence[str], joints: Joints, source: str, suggested: Mapping[str, Any]) -> NoReturn:
-    """Raise RecordingError for a field that was not found, with what the log has instead of it."""
-    # What the log does hold tells whether joints are named differently or a field is absent.
-    # Columns of a matrix ("data:1") have places, and no joint's name.
-    held = joint_columns([name for name in names if ":" not in name], FIELD_NAMES)
-    own = held.get(field) or (held.get("current") if field == "tau" else None)
-    if own and not joints.told:
-        count, columns = len(own), listed(list(own.values()))
-        held_here = f"holds {MEANINGS[field]} of {count} joint{'s' * (count > 1)} ({columns})"
-        # More numbered columns than joints: the first ones are an example, the user knows which.
-        if count > len(joints) and all(name.isdigit() for name in own):
-            likely = argument("columns", {field: list(own.values())[: len(joints)]})
-            remedy = f"map those that belong to it, for example {likely}, or load a robot that has them all"
-        else:
-            remedy = remedy_for(joints, list(own))
-        sentence = f"{source}: {held_here}, the robot has {joints.described()}"
-        raise RecordingError(sentence, argument="joints", remedy=remedy)
-    names_form, pattern = ({field: [f"{field}_a", ...]}, {field: f"{field}_{{}}"})
-    remedy = (
-        f"map them, for example {argument('columns', names_form)}, or {argument('columns', pattern)} where {{}} is a "
-        "joint's name or number"
-    )
-    # What else carries the joints' names, and none of the usual words.
-    known = {name for columns in held.values() for name in columns.values()}
-    patterns = _patterns([name for name in names if name not in known], joints)
-    if len(patterns) == 1:
-        remedy = f"they may be {argument('columns', {field: patterns[0]})}; check it"
-    remedy = by_numbers(suggested, joints) or remedy
-    sentence = f"found no {MEANINGS[field]} of {counted(len(joints), 'joint')} among {listed(names)}"
-    if joints.told:
-        sentence += f", by the names {', '.join(joints.called)}"
-    raise RecordingError(f"{source}: {sentence}", argument="columns", remedy=remedy)
-
-
-def _patterns(names: Sequence[str], joints: Joints) -> list[str]:
-    """Patterns with {} that name a column for every joint by its name."""
-    first = joints.called[0]
-    found = (name.replace(first, JOINT) for name in names if first in name and JOINT not in name)
-    return [p for p in found if all(p.replace(JOINT, joint) in names for joint in joints.called)]
-
-
-def by_numbers(options: Mapping[str, Any], joints: Joints) -> str:
-    """What to try where no names tell: the options that the numbers in a log suggest; empty without any."""
-    if not options:
-        return ""
-    # Python needs the call around several arguments; flags stand for themselves.
-    told = {name: value for name, value in options.items() if name not in ("joints", "others")}
-    typed = argument("columns", told["columns"]) if [*told] == ["columns"] else call("read_recording", **told)
-    rated = " with the samples per second that it has" if "rate" in told else ""
-    held = options.get("joints", len(joints))
-    fewer = f" for {counted(held, 'joint')}; {remedy_for(joints, joints.names[:held])}" if held < len(joints) else ""
-    others = "".join(f"; {argument('columns', other)} fits nearly as well" for other in options.get("others", ()))
-    return f"by their numbers they may be {typed}{rated}{fewer}; check it{others}"
-
-
 def _time(given: Given, names: Sequence[str], joints: Joints, source: str, timed: bool, suggest: Suggest) -> str | None:
     """The column of time; None where the rate takes its place."""
     asked = given.get("t")
@@ -236,13 +191,14 @@ def _time(given: Given, names: Sequence[str], joints: Joints, source: str, timed
         return found[0][0]
     if not names:
         raise RecordingError(f"{source}: holds no columns of numbers; save each field as an array of its own")
-    # The dots in the remedy stand for what no column suggests.
-    mapped = f"map it with {argument('columns', {'t': ...})}, or give the sampling rate, {argument('rate', 1000.0)}"
-    raise RecordingError(
-        f"{source}: no time column among {listed(names)}",
-        argument="columns",
-        remedy=by_numbers(suggest(), joints) or mapped,
-    )
+    suggested = suggest()
+    if "rate" in suggested and "columns" not in suggested:
+        remedy = f"give the sampling rate, {argument('rate', suggested['rate'])} by the velocities"
+    else:
+        # The dots stand for what no column suggests.
+        rated = f"give the sampling rate, {argument('rate', 1000.0)}"
+        remedy = by_numbers(suggested, joints) or f"map it with {argument('columns', {'t': ...})}, or {rated}"
+    raise RecordingError(f"{source}: no time column among {listed(names)}", argument="columns", remedy=remedy)
 
 
 def _mapped_time(name: str | Sequence[str], names: Sequence[str], source: str) -> str:
@@ -258,7 +214,8 @@ def _matrices(
     candidates: Sequence[str | Sequence[str]], widths: Mapping[str, int | None], joints: Joints, field: str, source: str
 ) -> list[ColumnChoice]:
     """Names of matrices with a column for every joint."""
-    held = [c for c in candidates if isinstance(c, str) and widths.get(c) is not None]
+    wide = [name for name, width in widths.items() if width is not None]
+    held = [n for n in wide if n in candidates] or [n for n in wide if plain_name(n) in candidates]
     fitting: list[ColumnChoice] = [(name,) for name in held if widths[name] == len(joints)]
     if held and not fitting:
         width = widths[held[0]] or 0

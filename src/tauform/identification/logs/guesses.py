@@ -10,9 +10,10 @@ import numpy as np
 
 from tauform.arrays import LARGEST, Array
 from tauform.identification.logs.arrangements import RATIOS
+from tauform.identification.logs.column_names import unit_said
 from tauform.identification.logs.contents import Contents, numbered, unit_of_step
+from tauform.identification.logs.sample_rate import told_rate
 from tauform.identification.logs.unit_table import unit_of
-from tauform.identification.logs.units import IN_BRACKETS
 from tauform.identification.recording.lone import LoneSample, lone_in
 from tauform.identification.recording.recording import FEWEST_SAMPLES, TIME_UNITS
 from tauform.messages import counted
@@ -168,7 +169,10 @@ def sentences(
         if n_joints is None and not has_names:
             told.append(f"that it is of {counted(len(contents.fields['q']), 'joint')} is a guess: name the robot")
     # Each helper adds its sentences, and the options that follow from them.
-    told += _time(clock, time, options)
+    rate = None
+    if clock is None and time is None:
+        rate = told_rate(*([first[c.name] for c in held[name] if c.name in first] for name in ("q", "qd")))
+    told += _time(clock, time, rate, options)
     lone = _lone(held, first)
     told += [
         f"{name} is {one.value:.6g} at sample {one.sample}, while the others run from {one.low:.4g} to {one.high:.4g}: "
@@ -223,12 +227,15 @@ def mapped(time: str | None, fields: Mapping[str, Sequence[str]]) -> dict[str, A
     return clock | {name: numbered(places) for name, places in fields.items()}
 
 
-def _time(clock: Clock | None, time: str | None, options: dict[str, Any]) -> list[str]:
+def _time(clock: Clock | None, time: str | None, rate: float | None, options: dict[str, Any]) -> list[str]:
     if clock is None and time is not None:
         return [
             f"{time} stands still: map the column that holds the time, or leave it out and give the rate, "
             f"{argument('columns', {'t': None})} {argument('rate', 1000.0)}"
         ]
+    if clock is None and rate is not None:
+        options["rate"] = rate
+        return [f"no time column: velocities are those of samples at {rate:g} Hz, {argument('rate', rate)}"]
     if clock is None:
         options["rate"] = ...
         return [f"no time column: give the sampling rate, {argument('rate', 1000.0)}"]
@@ -257,11 +264,11 @@ def _units(held: Mapping[str, Sequence[LogColumn]], ratio: float | None, options
     told = []
     for name in ("q", "qd", "tau"):
         for column in held[name]:
-            found = IN_BRACKETS.search(column.name)
-            unit = unit_of(found[1]) if found else None
+            said = unit_said(column.name)
+            unit = unit_of(said)
             # Units of unknown size (counts, %) have no SI value to read them with.
-            if found and unit is not None and np.isfinite(unit.si) and unit.si != 1.0:
-                units.setdefault(name, found[1].strip())
+            if unit is not None and np.isfinite(unit.si) and unit.si != 1.0:
+                units.setdefault(name, said)
     # Largest position of any joint: one beyond the limit is enough.
     size = max((max(abs(c.smallest), abs(c.largest)) for c in held["q"]), default=0.0)
     if "q" not in units and size > MOST_RADIANS:

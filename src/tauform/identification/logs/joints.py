@@ -127,12 +127,16 @@ def name_as_written(name: str, plain: str) -> str:
     return name[at : at + len(plain)] if at >= 0 else plain
 
 
-def suggested(names: Sequence[str], called: Sequence[str]) -> tuple[list[str], str]:
+def suggested_joints(names: Sequence[str], called: Sequence[str]) -> tuple[list[str], str]:
     """Names in a log that likely belong to a robot's joints, and why: by number, by name or by order."""
     # The same names first: a finger's number may be that of a joint of the arm.
     exact = {name.lower(): name for name in called}
     if all(name.lower() in exact for name in names):
         return [exact[name.lower()] for name in names], "by name"
+    # A rail or a gripper beside A1 to A6: those that are counted through are the arm's.
+    series = _counted_through(called, len(names))
+    if series:
+        return series, "by number"
     numbers, others = ([_last_number(name) for name in several] for several in (names, called))
     # Numbers decide only where every name has one and no two agree.
     unique = all(len(set(several)) == len(several) for several in (numbers, others))
@@ -157,6 +161,19 @@ def _stands_out(like: np.ndarray, places: np.ndarray) -> bool:
     return bool((own > others.max(axis=1)).all())
 
 
+def _counted_through(called: Sequence[str], count: int) -> list[str]:
+    """The names that differ in a number alone, 0 or 1 and on, where just so many of more names do."""
+    stems: dict[str, dict[int, str]] = {}
+    for name in called if len(called) > count > 1 else ():
+        found = list(NUMBER.finditer(name))
+        if found:
+            stem = name[: found[-1].start()] + name[found[-1].end() :]
+            stems.setdefault(stem, {})[int(found[-1][0][-6:])] = name
+    wanted = [list(range(first, first + count)) for first in (0, 1)]
+    fitting = [own for own in stems.values() if sorted(own) in wanted]
+    return [fitting[0][k] for k in sorted(fitting[0])] if len(fitting) == 1 else []
+
+
 def _last_number(name: str) -> int | None:
     found = NUMBER.findall(name)
     # Six digits at most: longer numbers are no joint's.
@@ -167,9 +184,9 @@ def remedy_for(joints: Joints, called: Sequence[str]) -> str:
     """What to do where a log speaks of these joints and not of those of the robot."""
     # At least as many joints as the robot has: names are to be assigned.
     if len(called) >= len(joints):
-        likely, why = suggested(joints.names, called)
+        likely, why = suggested_joints(joints.names, called)
         return f"read it with {argument('joints', likely)} ({why}; check it)"
-    kept, _ = suggested(called, joints.names)  # which of the robot's joints the log's are
+    kept, _ = suggested_joints(called, joints.names)  # which of the robot's joints the log's are
     kept = [name for name in joints.names if name in kept]
     locked = {name: 0.0 for name in joints.names if name not in kept}
     ways = [f"{argument('lock', locked)} at the positions that they held"]

@@ -13,13 +13,14 @@ from numpy.typing import ArrayLike
 from tauform.arrays import Array
 from tauform.description.robot import Robot
 from tauform.errors import RecordingError
-from tauform.identification.logs.columns import Given, LogLayout, by_numbers, guess_layout
+from tauform.identification.logs.columns import Given, LogLayout, guess_layout
 from tauform.identification.logs.field_files import layouts_of
 from tauform.identification.logs.field_names import FIELD_NAMES
 from tauform.identification.logs.formats.log import Log, Table
 from tauform.identification.logs.formats.open import open_log, readable
 from tauform.identification.logs.inspect import NoNumbersError, look_for
 from tauform.identification.logs.joints import Joints, column_of, remedy_for
+from tauform.identification.logs.missing_fields import by_numbers
 from tauform.identification.logs.rows import Ranges, Trigger
 from tauform.identification.logs.units import Scales, Units, scales
 from tauform.identification.recording.stored import Buffer, Spool
@@ -269,11 +270,13 @@ def suggested_options(path: Path, log: Log, n_joints: int, *, timed: bool = True
     except RecordingError:  # columns of different lengths
         return {}
     held = sum(column.field == "q" for column in seen.columns)
+    known = {name: seen.options[name] for name in ("rate",) if timed and name in seen.options}
+    # Where names tell, nothing is to be mapped.
     if "tau" not in seen.options.get("columns", {}) or held > n_joints:
-        return {}
+        return known
     told = {name: seen.options[name] for name in ("columns", "units", "time_unit") if name in seen.options}
     if timed and "t" not in told["columns"]:
-        told["rate"] = 1000.0
+        told |= known or {"rate": 1000.0, "rate_is_example": True}
     elif not timed:  # the rate was given: stamps would say it twice
         told["columns"] = {name: places for name, places in told["columns"].items() if name != "t"}
     told["others"] = seen.others

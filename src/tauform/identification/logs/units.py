@@ -12,15 +12,13 @@ import numpy as np
 from tauform.arrays import Array
 from tauform.description.robot import Robot
 from tauform.errors import RecordingError
+from tauform.identification.logs.column_names import unit_said
 from tauform.identification.logs.columns import LogLayout
 from tauform.identification.logs.field_names import COLUMN_FIELDS
 from tauform.identification.logs.unit_table import BETWEEN, Kind, Unit, known_units, unit_of
 from tauform.identification.recording.recording import TIME_UNITS
-from tauform.wording import argument
+from tauform.wording import argument, call
 
-IN_BRACKETS = re.compile(r"[\[(]([^\[\]()]+)[\])]\s*$")
-# "q1_deg": of all units only this is written so, and read as radians it moves an arm wildly.
-DEGREES_AT_THE_END = re.compile(r"[_ ](deg|degrees?|°)(/s)?$")
 # "temperature1_K": read as Celsius, a warm motor is a furnace.
 TEMPERATURE_AT_THE_END = re.compile(r"[_ ](k|kelvin|degf|fahrenheit)$")
 POSITIONS = ("q", "qd", "reference")
@@ -109,8 +107,7 @@ def _told(units: Units | None, layout: LogLayout, robot: Robot, source: str) -> 
     if units is None:
         return {}
     if isinstance(units, str):
-        words = [word.strip() for word in units.split(",")]
-        return {field: word for word in words for field in FIELDS_OF_KIND.get(_checked(word, units).kind, ())}
+        return {field: word.strip() for word in units.split(",") for field in fields_of(word.strip())}
     columns = [layout.t, *(name for names in layout.fields().values() for name in names)]
     matrices = [names[0] for names in layout.fields().values() if _is_matrix(names, robot)]
     columns += [f"{name}:{k + 1}" for name in matrices for k in range(robot.n_joints)]
@@ -128,6 +125,15 @@ def _told(units: Units | None, layout: LogLayout, robot: Robot, source: str) -> 
             sentence = f"{argument('units', {key: word})}: {word} measures no {key}"
             raise RecordingError(sentence, argument="units", value=word, remedy=f"choose from {known_units()}")
     return dict(units)
+
+
+def fields_of(word: str) -> tuple[str, ...]:
+    """The fields that a unit without a field is of.
+
+    Raises:
+        RecordingError: there is no such unit.
+    """
+    return FIELDS_OF_KIND.get(_checked(word, word).kind, ())
 
 
 def _checked(word: str, value: object) -> Unit:
@@ -206,7 +212,7 @@ def _said(field: str, column: str) -> str:
         # Degrees of a temperature are Celsius.
         unit = unit_of(said)
         return said if unit is not None and unit.kind in ("temperature", "unknown") else ""
-    return "deg" if DEGREES_AT_THE_END.search(column.lower()) else _unit_in(column)
+    return _unit_in(column)
 
 
 def _refuse_unit(field: str, column: str, said: str, unit: Unit, source: str) -> None:
@@ -252,19 +258,19 @@ def _currents(layout: LogLayout, told: Mapping[str, str], scaled: bool, source: 
     if "current" in units:
         return (f"{source}: {columns[0]} ... are read as motor currents: torques of this fit are in amperes",)
     # A unit in the name, "[A]", tells currents as well as the name itself.
-    named = any((unit := unit_of(_unit_in(name))) is not None and unit.kind == "current" for name in columns)
-    if layout.holds_currents or named:
+    said = next((word for name in columns if (unit := unit_of(word := _unit_in(name))) and unit.kind == "current"), "")
+    if layout.holds_currents or said:
         raise RecordingError(
             f"{source}: columns {', '.join(columns[:3])}{' ...' * (len(columns) > 3)} hold motor currents by their "
             "names, and there are no torques",
             argument="gains",
             remedy=f"give the torque for a unit of current, {argument('gains', [...])}, or go on in amperes with "
-            f"{argument('units', {'tau': 'A'})}",
+            f"{argument('units', {'tau': said or 'A'})}; unknown gains follow from recordings with and without a "
+            f"known load, {call('identify_gains')}",
         )
     return ()
 
 
 def _unit_in(name: str) -> str:
-    """What stands in brackets at the end of a name, as one word."""
-    found = IN_BRACKETS.search(name.lower())
-    return BETWEEN.sub("", found[1]) if found else ""
+    """The unit that a name ends in, as one word."""
+    return BETWEEN.sub("", unit_said(name))

@@ -7,25 +7,20 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tauform.arrays import Array
 from tauform.description.joint import Limits
 from tauform.description.robot import Robot
 from tauform.errors import IdentificationError, RecordingError
-from tauform.identification.diagnosis.readings import stands_still
 from tauform.identification.recording.lone import refuse_lone_samples
 from tauform.identification.recording.recording import SAMPLES_PER_PIECE, Recording
 from tauform.identification.recording.rest import is_constant, resting, sampled
+from tauform.identification.verdict.measured_velocities import check_velocities, columns_of
 from tauform.identification.verdict.slides import check_slides
 from tauform.wording import argument, call
 
 # Positions may pass a joint's limits by this much [rad or m].
 LIMIT_MARGIN = 0.3
-# A measured velocity may differ from the derivative of the position by this factor before its unit is doubted.
-VELOCITY_FACTOR = 1.3
 # Joints turn at usual speeds, some as fast as the fastest [rad/s]; speeds are taken over a window [s].
 USUAL_SPEED, MAX_SPEED, SPEED_WINDOW = 10.0, 40.0, 0.05
-# Correlation with a position that makes a velocity its own.
-MIN_CORRELATION = 0.9
 
 
 def check_recordings(robot: Robot, recordings: Sequence[Recording], may_rest: bool = False) -> tuple[str, ...]:
@@ -102,7 +97,7 @@ def _check_positions(robot: Robot, recording: Recording) -> None:
     said = f"{recording.name}: {which}, which reads as degrees"
     # Most others travel less than a turn: in degrees they would hardly move, so that these columns alone are wrong.
     apart = len(right) > len(wrong) and float((high - low)[right].max()) < 2 * np.pi
-    columns = _columns_of(recording, wrong) if apart else None
+    columns = columns_of(recording, "q", wrong) if apart else None
     if columns is None:
         raise RecordingError(
             said,
@@ -115,14 +110,6 @@ def _check_positions(robot: Robot, recording: Recording) -> None:
         argument="units",
         remedy=f"read it with {argument('units', dict.fromkeys(columns, 'deg'))}",
     )
-
-
-def _columns_of(recording: Recording, joints: Sequence[int]) -> list[str] | None:
-    """Columns of a log that hold the positions of these joints; None where arrays were given."""
-    held = recording.columns.get("q")
-    if held is None:
-        return None
-    return [f"{held}:{j + 1}" if isinstance(held, str) else held[j] for j in joints]
 
 
 def _reads_as_degrees(low: float, high: float, limits: Limits) -> bool:
@@ -178,61 +165,4 @@ def _check_torques(robot: Robot, recording: Recording) -> None:
         raise RecordingError(f"{recording.name}: torques and positions are the same columns; map the torques")
 
 
-def _check_velocities(robot: Robot, recording: Recording) -> None:
-    if recording.qd is None:
-        return
-    stretch = slice(0, SAMPLES_PER_PIECE)
-    t, fresh = np.unique(np.asarray(recording.t[stretch]), return_index=True)
-    q, qd = (np.asarray(x[stretch])[fresh] for x in (recording.q, recording.qd))
-    # Positions regained from the velocities, free of the noise that differences have.
-    steps = np.diff(t)[:, None]
-    # Where a logger stood still, velocities say nothing of positions; `find_bad_readings` names it.
-    counts = ~stands_still(q, qd)[:, None]
-    regained = np.cumsum(0.5 * (qd[1:] + qd[:-1]) * steps * counts, axis=0)
-    moved = np.cumsum(np.diff(q, axis=0) * counts, axis=0)
-    for j, name in enumerate(robot.joint_names):
-        # Without means: the constant of integration does not count.
-        a, b = moved[:, j] - moved[:, j].mean(), regained[:, j] - regained[:, j].mean()
-        if not (a @ a > 0 and np.ptp(a) > 1e-3):
-            continue
-        if not b @ b > 0:
-            raise RecordingError(
-                f"{recording.name}: the velocity of joint {name!r} is zero while its position changes",
-                argument="columns",
-                remedy=f"leave the velocities out, {argument('columns', {'qd': None})}, or map the right column",
-            )
-        # Least squares through both: one number for the scale, whatever the noise.
-        factor = float(a @ b / (a @ a))
-        if 1 / VELOCITY_FACTOR < factor < VELOCITY_FACTOR:
-            continue
-        known = {
-            57.29577951308232: "degrees per second",
-            0.017453292519943295: "radians per second while positions are degrees",
-            1000.0: "per second while time is in milliseconds",
-            -1.0: "of the opposite sign",
-        }
-        likely = [text for value, text in known.items() if 0.8 < factor / value < 1.25]
-        owner = _owner(moved, regained[:, j])
-        reason = (
-            f"it seems to be {likely[0]}" if likely
-            else "it does not belong to that position" if owner is None
-            else f"it is that of {robot.joint_names[owner]!r}: columns look swapped"
-        )  # fmt: skip
-        raise RecordingError(
-            f"{recording.name}: the velocity of joint {name!r} is {factor:.3g} times the rate of its position; "
-            + reason,
-            argument="columns",
-            remedy=f"convert it, or leave the velocities out: {argument('columns', {'qd': None})}",
-        )
-
-
-def _owner(moved: Array, regained: Array) -> int | None:
-    """The joint whose position a velocity regains, if there is one."""
-    a, b = moved - moved.mean(axis=0), regained - regained.mean()
-    size = np.maximum((a**2).sum(axis=0), 1e-300)
-    factor, follows = a.T @ b / size, a.T @ b / np.sqrt(size * (b @ b))
-    j = int(np.argmax(follows))
-    return j if follows[j] > MIN_CORRELATION and 1 / VELOCITY_FACTOR < factor[j] < VELOCITY_FACTOR else None
-
-
-CHECKS = (_check_joints, _check_positions, check_slides, _check_speeds, _check_torques, _check_velocities)
+CHECKS = (_check_joints, _check_positions, check_slides, _check_speeds, _check_torques, check_velocities)

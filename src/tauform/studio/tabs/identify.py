@@ -9,6 +9,7 @@ from nicegui import events, ui
 from tauform.studio import work
 from tauform.studio.desk import Desk, complain, drop_zone
 from tauform.studio.lines import Lines, script
+from tauform.studio.on_the_page import LABELS
 from tauform.studio.results import FitLook
 from tauform.studio.tabs.fits import show_fits
 from tauform.studio.tabs.logs import LogCard, show_looks
@@ -38,7 +39,7 @@ class IdentifyTab:
             with ui.column().classes("gap-2"):
                 drop_zone(desk, "Drop logs: CSV, NPZ, Parquet, MAT, MCAP, db3", self._dropped, "log-upload")
                 self.logs = ui.column().classes("gap-2 w-full")
-                desk.kept("physical", ui.checkbox("physically consistent links"))
+                desk.kept("physical", ui.checkbox(LABELS["physical"]))
                 ui.button("Identify", on_click=self._start).props("no-caps").mark("identify")
             self.results = ui.column().classes("gap-2 w-full")
 

@@ -10,11 +10,8 @@ from nicegui import events, ui
 
 from tauform.studio.desk import Desk, facts_table, figure
 from tauform.studio.log_look import look_at_log
+from tauform.studio.on_the_page import LABELS, UNITS, UNITS_LABEL, label_of
 from tauform.studio.results import FIELDS, LogLook
-
-WORDS = {"t": "time", "q": "positions", "qd": "velocities", "tau": "torques"}
-# Those that logs of arms come in; Python and the command line know all.
-UNITS = ("deg", "mm", "mNm", "ms", "us", "ns")
 
 
 def show_looks(looks: Mapping[str, LogLook]) -> None:
@@ -88,13 +85,15 @@ class LogCard:
             guess = look.guess.get(field, [])
             # One column of time; the others have a column per joint.
             value: Any = guess if several else (guess[0] if guess else None)
-            choice = ui.select(names, label=f"{WORDS[field]} ({field})", multiple=several, value=value, clearable=True)
+            # What somebody chose stays: a refused log would else show the guess in its place.
+            value = self.project.choices.get(f"{self.name}:{field}", value)
+            choice = ui.select(names, label=label_of(field), multiple=several, value=value, clearable=True)
             choice.props("dense" + " use-chips" * several).classes("w-full")
             shown[field] = choice
             # Bound as a default: the loop's variable would be the last field for all.
             choice.on_value_change(lambda event, field=field: self._choose(field, event))
-        units = ui.select(list(UNITS), label="units that are not SI", multiple=True).props("dense use-chips")
-        rate = ui.number("rate without a time column [Hz]", min=0.0).props("dense clearable")
+        units = ui.select(list(UNITS), label=UNITS_LABEL, multiple=True).props("dense use-chips")
+        rate = ui.number(LABELS["rate"], min=0.0).props("dense clearable")
         guessed = {"units": [unit for unit in look.units if unit in UNITS], "rate": None}
         for option, element in {"units": units, "rate": rate}.items():
             shown[option] = element

@@ -19,6 +19,7 @@ from tauform.messages import counted
 from tauform.pipeline.motion import coordinate_ranges, reference_temperature
 from tauform.report.html.meshes import FORMATS
 from tauform.studio.desk import Desk, complain, drop_zone
+from tauform.studio.on_the_page import LABELS
 from tauform.studio.project import ROBOT_FILES
 from tauform.studio.scene import RobotScene
 from tauform.studio.tabs.changes import show_changes
@@ -63,7 +64,7 @@ class RobotTab:
     def _sources(self) -> None:
         with ui.row().classes("w-full no-wrap gap-3"):
             self.catalogue = ui.select(sorted(robots()), label="catalogue", on_change=self._pick).classes("grow")
-            self.tip = ui.input("tip: cut here").classes("grow").props("clearable")
+            self.tip = ui.input(LABELS["tip"]).classes("grow").props("clearable")
         self.tip.on("keydown.enter", lambda: self._open(self.project.source))
         zone = drop_zone(self.desk, "Drop a URDF, xacro, MJCF or TOML, with its meshes", self._dropped, "robot-upload")
         zone.props(f'accept="{",".join((*ROBOT_FILES, *FORMATS, ".yaml"))}"')
