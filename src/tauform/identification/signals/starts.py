@@ -15,6 +15,8 @@ SHARE_OF_SPEED, SPEED_WINDOW, LONGEST_START = 0.25, 0.05, 1.0
 MAX_NOISE_OF_SPEED, SPEED_PERCENTILE = 0.01, 95
 # Samples that speeds are told from.
 MOST_SAMPLES = 200_000
+# A joint that starts from rest has so many pauses for one turn at least. A few smooth turns take as long as pauses.
+MIN_PAUSES_PER_TURN = 0.5
 
 
 def cutoff_of_starts(segment: Segment, cycles: float) -> float:
@@ -22,9 +24,22 @@ def cutoff_of_starts(segment: Segment, cycles: float) -> float:
     if not any(len(own) for own in segment.pauses):
         return 0.0
     bands = bands_of(segment.q)
-    taken = [_durations(segment, joint, float(band)) for joint, band in enumerate(bands)]
+    starting = _pauses_per_turn(segment, bands) >= MIN_PAUSES_PER_TURN
+    taken = [_durations(segment, joint, float(bands[joint])) for joint in np.flatnonzero(starting).tolist()]
     wanted = max((cycles / float(np.median(own)) for own in taken if len(own)), default=0.0)
     return float(min(wanted, *_quiet(segment, bands / DEVIATIONS)))
+
+
+def _pauses_per_turn(segment: Segment, bands: Array) -> Array:
+    """(n,) how many pauses each joint makes for one change of its direction."""
+    apart = max(1, int(np.ceil(SPEED_WINDOW * segment.rate)))
+    steps = np.diff(np.asarray(segment.q[:MOST_SAMPLES], dtype=np.float64)[::apart], axis=0).T
+    # Where noise may decide the direction none is told.
+    turns = [
+        np.count_nonzero(np.diff(np.sign(own[np.abs(own) > 2 * band]))) for own, band in zip(steps, bands, strict=True)
+    ]
+    pauses = [np.count_nonzero(own[:, 0] < MOST_SAMPLES) for own in segment.pauses]
+    return np.asarray(np.array(pauses) / np.maximum(turns, 1))
 
 
 def _quiet(segment: Segment, noise: Array) -> list[float]:
