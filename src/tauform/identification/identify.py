@@ -32,6 +32,7 @@ from tauform.identification.regression.estimators import METHODS, Method, estima
 from tauform.identification.regression.evidence import Evidence
 from tauform.identification.regression.excitation import check_excitation, check_include, straightened
 from tauform.identification.regression.instruments import NO_REFERENCE
+from tauform.identification.regression.outliers import repeatable
 from tauform.identification.regression.rows import RowSource
 from tauform.identification.regression.terms import Term
 from tauform.identification.selection.chosen import Regression, chosen_regression
@@ -39,7 +40,7 @@ from tauform.identification.selection.laws import FrictionLaw, asked_terms, chec
 from tauform.identification.selection.velocities import settled_velocities
 from tauform.identification.signals.differentiate import Smoother, SmootherName
 from tauform.identification.signals.filters import Filters, choose_filters, correlation_of_filters
-from tauform.identification.verdict.alternatives import PHYSICAL, REDUCED, RIDGE, better_on_held_out
+from tauform.identification.verdict.alternatives import PHYSICAL, REDUCED, RIDGE, ROBUST, better_on_held_out
 from tauform.identification.verdict.carried import settled_load
 from tauform.identification.verdict.plausibility import check_recordings
 from tauform.identification.verdict.preloads import find_preloads
@@ -92,10 +93,11 @@ def identify(
             ask for them; None leaves them out.
         terms: drive terms (`tf.Drive.of`, of which the coefficient is identified) and columns that take part in any
             case.
-        method: "weighted" (each joint by the size of its residuals), "ordinary", "robust", "total",
-            "instrumental", "ridge" (towards the prior) or "energy" (the energy model, whose values need no
-            accelerations; which friction is taken is still judged by torques); "auto" is "weighted", and where that
-            follows noise, held-out blocks choose between it, its reduced and physical forms and "ridge".
+        method: "weighted" (each joint by the size of its residuals), "ordinary", "robust" (rows with large
+            residuals count less), "total", "instrumental", "ridge" (towards the prior) or "energy" (the energy model,
+            whose values need no accelerations; which friction is taken is still judged by torques); "auto" is
+            "weighted", and where that follows noise, held-out blocks choose between it, its reduced and physical
+            forms and "ridge"; where a few rows leave far more than the others, between it and "robust".
         filters: cut-offs from the data ("auto"), given ones, or None to take every sample as it is.
         smoother: how positions become velocities and accelerations.
         delay: seconds by which the torques lag behind the positions; they are shifted by that.
@@ -210,6 +212,7 @@ def _estimated(
                 PHYSICAL: lambda: free.physically_consistent(prior),
                 REDUCED: free.reduced,
                 RIDGE: lambda: _fit(robot, own, "ridge", prior, free.findings),
+                ROBUST: lambda: _fit(robot, replace(own, rows=repeatable(own.rows)), "robust", prior, free.findings),
             }
             # Thunks: the alternatives are computed only where the free fit follows noise.
             return {kind: partial(_said, say, kind, make) for kind, make in made.items()}
@@ -266,7 +269,7 @@ def _fit(robot: Robot, regression: Regression, method: Method, prior: Robot, fin
     of_filters = inflation_of_filters(regression.source.filters, regression.source.segments[0].rate)
     inflation = inflation_of(residuals, of_filters)
     evidence = coloured(
-        regression.evidence,
+        replace(regression.evidence, counted=estimated.counted),
         estimated,
         regression.shown,
         correlation_of_filters(regression.source.filters, regression.source.segments[0].rate),

@@ -142,6 +142,8 @@ def _fit_of(robot: Robot, data: dict[str, Any], text: dict[str, Any], path: Path
         *(data["triangles"], data["counts"], tuple(data["recordings"].tolist()), data["peaks"], data["torque_peaks"]),
         # Absent in older files: the variances' inflation has to do.
         coloured=data.get("coloured"),
+        # Absent where all rows count alike.
+        counted=data.get("counted"),
         # Absent where all joints moved all the time.
         heard=data.get("heard", np.zeros((0, 0))),
         factors=data.get("factors", np.zeros(0)),
@@ -208,7 +210,8 @@ def _unreduced(design: Design, evidence: Evidence, data: dict[str, Any], text: d
     shape = (*evidence.triangles.shape[:2], whole.n_columns + 1, whole.n_columns + 1)
     if data["unreduced_triangles"].shape != shape or data["unreduced_peaks"].shape != (shape[1], whole.n_columns):
         raise ValueError("the evidence of a reduced fit does not fit its design")
-    columns: dict[str, Any] = {name: data.get(f"unreduced_{name}") for name in ("triangles", "peaks", "coloured")}
+    names = ("triangles", "counted", "peaks", "coloured")
+    columns: dict[str, Any] = {name: data.get(f"unreduced_{name}") for name in names}
     columns["factors"] = data.get("unreduced_factors", np.zeros(0))
     return Unreduced(whole, replace(evidence, **columns), ())
 

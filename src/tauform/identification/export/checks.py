@@ -91,6 +91,8 @@ def _arrays(fit: FittedModel) -> dict[str, tuple[Any, tuple[int, ...]]]:
     if evidence.coloured is not None:
         # Of a reduced fit they are columns of the triangles of the whole.
         arrays["coloured"] = (evidence.coloured, (n, evidence.coloured.shape[1], p))
+    if evidence.counted is not None:
+        arrays["counted"] = (evidence.counted, (n_blocks, n, p + 1, p + 1))
     if fit.physical is not None:
         arrays["physical_parameters"] = (fit.physical, fit.design.robot.parameters.shape)
     if fit.unreduced is not None:
@@ -101,6 +103,8 @@ def _arrays(fit: FittedModel) -> dict[str, tuple[Any, tuple[int, ...]]]:
             arrays["unreduced_factors"] = (whole.factors, (width,))
         if whole.coloured is not None:
             arrays["unreduced_coloured"] = (whole.coloured, (n, width, width))
+        if whole.counted is not None:
+            arrays["unreduced_counted"] = (whole.counted, (n_blocks, n, width + 1, width + 1))
     return arrays
 
 

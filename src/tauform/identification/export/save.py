@@ -144,6 +144,8 @@ def _contents(fit: FittedModel) -> tuple[dict[str, Any], dict[str, Array]]:
     }
     if evidence.coloured is not None:
         arrays |= {"coloured": evidence.coloured}
+    if evidence.counted is not None:
+        arrays |= {"counted": evidence.counted}
     if len(evidence.heard):
         arrays |= {"heard": evidence.heard, "factors": evidence.factors}
     text = {**summary(fit), "rate": residuals.rate, "raw_condition": fit.raw_condition}
@@ -154,6 +156,8 @@ def _contents(fit: FittedModel) -> tuple[dict[str, Any], dict[str, Array]]:
             arrays |= {"unreduced_factors": fit.unreduced.evidence.factors}
         if fit.unreduced.evidence.coloured is not None:
             arrays |= {"unreduced_coloured": fit.unreduced.evidence.coloured}
+        if fit.unreduced.evidence.counted is not None:
+            arrays |= {"unreduced_counted": fit.unreduced.evidence.counted}
         text |= {"unreduced_terms": _plain_terms(fit.unreduced.design.terms)}
     return text, arrays
 

@@ -32,6 +32,7 @@ class Estimate:
         sigma: (n,) standard deviation of each joint's residuals.
         condition: of the weighted columns, each scaled to unit size.
         raw_condition: of the weighted columns as they are.
+        counted: as in `Evidence`, of estimators for which rows count less the more they leave.
         refit: the values that the same estimator finds in some blocks alone (numbers of blocks -> values); weights of
             joints and the firmness of a prior are tuned on these blocks too.
     """
@@ -42,6 +43,7 @@ class Estimate:
     sigma: Array
     condition: float
     raw_condition: float
+    counted: Array | None = None
     refit: Refit | None = None
 
     def covariance(self, evidence: Evidence, inflation: Array | float = 1.0) -> Array:

@@ -37,6 +37,8 @@ class Evidence:
 
     Attributes:
         triangles: (blocks, n, p + 1, p + 1) upper triangular; the last column is the torque's.
+        counted: the same of rows that count less the more they leave: values are estimated from these, and judged by
+            `triangles`; None where all count alike. See `outliers.py`.
         counts: (blocks,) rows in each block.
         recordings: (blocks,) index of each block's recording.
         peaks: (n, p) largest size of each column at each joint.
@@ -54,6 +56,7 @@ class Evidence:
     torque_peaks: Array
     spans: tuple[Span, ...] = ()
     coloured: Array | None = None
+    counted: Array | None = None
     heard: Array = field(default_factory=lambda: np.zeros((0, 0)))
     factors: Array = field(default_factory=lambda: np.zeros(0))
 
@@ -94,12 +97,15 @@ class Evidence:
         """The same with fewer columns."""
         index = [*columns, self.n_columns]
         # Fewer columns of R are no triangle any more; a small QR makes them one, without the rows.
-        R: Array = np.asarray(np.linalg.qr(self.triangles[..., index], mode="r"))
+        triangles = _triangles(self.triangles[..., index])
+        counted = None if self.counted is None else _triangles(self.counted[..., index])
         # What colour does to the columns is squared in a covariance: it need not be a triangle.
         coloured = None if self.coloured is None else self.coloured[..., list(columns)]
         kept = list(columns)
         factors = self.factors[kept] if len(self.factors) else self.factors
-        return replace(self, triangles=_square(R), peaks=self.peaks[:, kept], coloured=coloured, factors=factors)
+        return replace(
+            self, triangles=triangles, counted=counted, peaks=self.peaks[:, kept], coloured=coloured, factors=factors
+        )
 
     def blocks(self, index: Sequence[int]) -> Evidence:
         """Some of the blocks."""
@@ -110,6 +116,7 @@ class Evidence:
         return replace(
             self,
             triangles=self.triangles[kept],
+            counted=None if self.counted is None else self.counted[kept],
             counts=self.counts[kept],
             recordings=recordings,
             spans=spans,
@@ -176,9 +183,10 @@ class Evidence:
         return found
 
     def stacked(self, weights: Array) -> Array:
-        """(p + 1, p + 1) triangle of all rows, each joint's multiplied by its weight."""
+        """(p + 1, p + 1) triangle of all rows as they count, each joint's multiplied by its weight."""
         # A triangle stands for its rows: QR of triangles is that of all rows.
-        weighted = self.triangles * weights[:, None, None]
+        triangles = self.triangles if self.counted is None else self.counted
+        weighted = triangles * weights[:, None, None]
         return _triangle(weighted.reshape(-1, self.n_columns + 1))
 
     def residual_squares(self, values: Array) -> Array:
@@ -249,6 +257,12 @@ def updated(triangle: Array, table: Array) -> Array:
 
 def _triangle(stack: Array) -> Array:
     R: Array = scipy.linalg.qr(stack, mode="r", check_finite=False)[0][: stack.shape[1]]
+    return _square(R)
+
+
+def _triangles(tables: Array) -> Array:
+    """R of each of many tables."""
+    R: Array = np.asarray(np.linalg.qr(tables, mode="r"))
     return _square(R)
 
 

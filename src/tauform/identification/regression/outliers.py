@@ -1,84 +1,99 @@
-"""Robust estimation: rows with large residuals count less.  [Huber1964]"""
+"""Robust estimation: rows with large residuals count less.  [Huber1964]
+
+Which rows count less is kept with the evidence, so that fewer values, physical links and refits are robust too:
+
+    minimise sum w(r) r^2,   w(r) = min(1, c s / |r|),   s = median |r| / 0.6745.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from tauform.arrays import Array
+from tauform.errors import IdentificationError
 from tauform.identification.regression.estimate import Estimate, least_squares
 from tauform.identification.regression.evidence import Evidence, updated
-from tauform.identification.regression.rows import Rows
+from tauform.identification.regression.residuals import Residuals
+from tauform.identification.regression.rows import Rows, RowSource
+from tauform.wording import argument
 
 # Huber's constant: 95 % efficient where the noise is normal.
 HUBER = 1.345
 N_ROBUST_PASSES = 30
 # Changes of the values that settle them, in standard deviations.
 MAX_SETTLED_SHARE_OF_DEVIATION = 1e-4
+# The median of absolute residuals is this part of the deviation of normal noise, and outliers do not move it.
+MEDIAN_OF_NORMAL = 0.6745
+# Residuals whose deviation is so many times what their median says have heavy tails: 1 of normal noise, 1.4 of noise
+# that decays exponentially.
+HEAVY_TAILS = 1.5
+
+
+def has_heavy_tails(residuals: Residuals) -> bool:
+    """Whether a few rows of a joint leave far more than the others."""
+    middle = np.median(np.abs(residuals.error), axis=0) / MEDIAN_OF_NORMAL
+    return bool((residuals.error.std(axis=0) > HEAVY_TAILS * np.maximum(middle, 1e-300)).any())
 
 
 def robust(plain: Estimate, evidence: Evidence, rows: Iterable[Rows]) -> Estimate:
     """Huber's estimator: rows with large residuals count less, found by iterating."""
-    found = _settled(plain, rows)
+    found, before = _settled(plain, evidence, rows)
 
     def refit(blocks: Sequence[int]) -> Array:
         # From the values of all rows: where the passes end does not depend on where they begin.
-        return _settled(found, RowsOfBlocks(rows, evidence, frozenset(blocks))).values
+        return _settled(found, evidence.blocks(blocks), rows)[0].values
 
-    return replace(found, refit=refit)
-
-
-@dataclass(frozen=True, eq=False)
-class RowsOfBlocks:
-    """The rows of some blocks, as often as they are asked for."""
-
-    rows: Iterable[Rows]
-    evidence: Evidence
-    blocks: frozenset[int]
-
-    def __iter__(self) -> Iterator[Rows]:
-        for part in self.rows:
-            inside = np.isin(self.evidence.block_of(part.segment, part.t), list(self.blocks))
-            if inside.all():
-                yield part
-            elif inside.any():
-                yield replace(part, A=part.A[inside], tau=part.tau[inside], t=part.t[inside])
+    return replace(found, counted=_counted(before, found.sigma, evidence, rows), refit=refit)
 
 
-def _settled(start: Estimate, rows: Iterable[Rows]) -> Estimate:
-    current = start
+def repeatable(rows: Sequence[Rows] | RowSource) -> Sequence[Rows]:
+    """The rows where many passes over them are cheap.
+
+    Raises:
+        IdentificationError: they do not fit into memory.
+    """
+    if isinstance(rows, RowSource):
+        raise IdentificationError(
+            "the recordings are too long to try robust values", remedy=f"ask for {argument('method', 'robust')}"
+        )
+    return rows
+
+
+def _settled(start: Estimate, evidence: Evidence, rows: Iterable[Rows]) -> tuple[Estimate, Array]:
+    """Values that settled, and those that rows were weighted by for them."""
+    current, before = start, start.values
     deviations = np.sqrt(np.diag(start.bread))
     for _ in range(N_ROBUST_PASSES):
-        spread = _median_spread(current, rows)
-        evidence = _huber_evidence(current.values, spread, rows)
-        following = least_squares(evidence, sigma=spread)
-        change = np.abs(following.values - current.values)
-        current = replace(following, sigma=spread)
+        before = current.values
+        spread = _median_spread(before, evidence, rows)
+        together = _counted(before, spread, evidence, rows, apart=False)
+        current = replace(least_squares(replace(evidence, counted=together), sigma=spread), sigma=spread)
+        change = np.abs(current.values - before)
         if (change <= MAX_SETTLED_SHARE_OF_DEVIATION * deviations + 1e-15 * np.abs(start.values)).all():
             break
-    return current
+    return current, before
 
 
-def _median_spread(current: Estimate, rows: Iterable[Rows]) -> Array:
-    errors = np.concatenate([np.abs(part.tau - part.A @ current.values) for part in rows])
-    size = np.sqrt(np.mean([(part.tau**2).mean(axis=0) for part in rows], axis=0))
-    # 1.4826 times the median of absolute residuals is the deviation of normal noise, and outliers do not move it.
-    return np.maximum(1.4826 * np.median(errors, axis=0), 1e-12 * size)
+def _median_spread(values: Array, evidence: Evidence, rows: Iterable[Rows]) -> Array:
+    errors = [np.abs(part.tau - part.A @ values)[evidence.block_of(part.segment, part.t) >= 0] for part in rows]
+    size = np.sqrt(evidence.torque_squares / max(1, evidence.n_rows))
+    return np.maximum(np.median(np.concatenate(errors), axis=0) / MEDIAN_OF_NORMAL, 1e-12 * size)
 
 
-def _huber_evidence(values: Array, spread: Array, rows: Iterable[Rows]) -> Evidence:
-    triangles, count = None, 0
+def _counted(values: Array, spread: Array, evidence: Evidence, rows: Iterable[Rows], apart: bool = True) -> Array:
+    """(blocks, n, p + 1, p + 1) triangles of the rows by their weights, or of all blocks together where not `apart`."""
+    triangles = np.zeros_like(evidence.triangles if apart else evidence.triangles[:1])
     for part in rows:
         excess = np.abs(part.tau - part.A @ values) / spread
         # w r^2 grows like |r| beyond Huber's constant; rows are multiplied by the root of w.
         weights = np.sqrt(np.minimum(1.0, HUBER / np.maximum(excess, 1e-300)))
         tables = np.concatenate([part.A, part.tau[:, :, None]], axis=2) * weights[:, :, None]
-        n, p = tables.shape[1], tables.shape[2]
-        triangles = np.zeros((n, p, p)) if triangles is None else triangles
-        triangles = np.array([updated(triangles[j], tables[:, j]) for j in range(n)])
-        count += len(part.t)
-    assert triangles is not None
-    n, p = triangles.shape[:2]
-    return Evidence(triangles[None], np.array([count]), (0,), np.ones((n, p - 1)), np.ones(n))
+        label = evidence.block_of(part.segment, part.t)
+        label = label if apart else np.minimum(label, 0)
+        for block in np.unique(label[label >= 0]).tolist():
+            for j in range(evidence.n_joints):
+                triangles[block, j] = updated(triangles[block, j], tables[label == block, j])
+    return triangles

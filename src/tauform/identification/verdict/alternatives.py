@@ -1,8 +1,10 @@
-"""Free, reduced, ridge or physical: held-out blocks choose where a motion is too short for free values.
+"""Free, reduced, ridge, physical or robust: held-out blocks choose.
 
-Free values are best where the motion shows all of them. Where it does not, they follow noise, and the error on held-out
-blocks is well above that of the fit; physically consistent links, values near the description, or fewer values then
-predict better. What the choice costs on blocks that it has not seen is part of the error.
+Free values are best where the motion shows all of them and residuals are alike. Where it does not, they follow noise,
+and the error on held-out blocks is well above that of the fit; physically consistent links, values near the
+description, or fewer values then predict better. Where a few rows leave far more than the others (a push, a cable that
+catches, friction that no law has), these bend the values; robust ones count them less. What the choice costs on blocks
+that it has not seen is part of the error.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from tauform.identification.fitted.model import FittedModel
 from tauform.identification.regression.estimate import least_squares
 from tauform.identification.regression.estimators import least_squares_refit
 from tauform.identification.regression.evidence import Evidence
+from tauform.identification.regression.outliers import has_heavy_tails
 from tauform.identification.verdict.refit import weights_of_blocks
 from tauform.identification.verdict.validate import held_out_errors
 from tauform.wording import argument
@@ -33,7 +36,9 @@ LEAST_OVERFIT = 1.3
 MAX_RESIDUAL = 0.1
 # Another estimate is taken where it leaves less than this share of the free one's error: a little less is no proof.
 MAX_SHARE = 0.8
-FREE, PHYSICAL, REDUCED, RIDGE = "free", "physical", "reduced", "ridge"
+# Robust values are of the same freedom; rows that they count less are judged in full.
+MAX_SHARE_OF_ROBUST = 0.98
+FREE, PHYSICAL, REDUCED, RIDGE, ROBUST = "free", "physical", "reduced", "ridge", "robust"
 
 
 def better_on_held_out(fit: AnyFit, others: Alternatives[AnyFit]) -> AnyFit:
@@ -64,16 +69,20 @@ def _chosen(fit: AnyFit, others: Alternatives[AnyFit]) -> tuple[str, dict[str, A
     made = {FREE: fit}
     left = float(fit.evidence.residual_squares(fit.values).sum() / max(fit.evidence.torque_squares.sum(), 1e-300))
     # A large residual means another fault, such as a wrong unit, which fewer values would only hide.
-    if fit.held_out.total < LEAST_OVERFIT * np.sqrt(left) or np.sqrt(left) > MAX_RESIDUAL:
+    if np.sqrt(left) > MAX_RESIDUAL:
         return FREE, made
+    follows_noise = fit.held_out.total >= LEAST_OVERFIT * np.sqrt(left)
     for name, make in others(fit).items():
+        if not (has_heavy_tails(fit.residuals) if name == ROBUST else follows_noise):
+            continue
         if name == RIDGE and PHYSICAL in made:  # that knows the description too, in a third of the time
             continue
         try:
             made[name] = make()
         except (IdentificationError, MissingExtraError):
             continue
-        if made[name].held_out.total < MAX_SHARE * fit.held_out.total:
+        most = MAX_SHARE_OF_ROBUST if name == ROBUST else MAX_SHARE
+        if made[name].held_out.total < most * fit.held_out.total:
             return name, made
     return FREE, made
 

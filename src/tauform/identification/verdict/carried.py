@@ -16,6 +16,7 @@ from tauform.identification.fitted.model import Fitted, Unreduced
 from tauform.identification.regression.colour import coloured
 from tauform.identification.regression.estimate import least_squares
 from tauform.identification.regression.evidence import gather
+from tauform.identification.regression.outliers import robust
 from tauform.identification.signals.filters import correlation_of_filters
 
 # Passes in which the torque that a joint carries and its friction settle: each gains about a digit.
@@ -59,11 +60,16 @@ def regathered(fit: Fitted, carrier: Robot) -> Fitted:
     everything = replace(source, segments=fit.segments)
     rows = source.kept()
     # Of long recordings only stretches are shown; evidence is gathered from everything.
-    evidence = gather(rows if fit.segments is source.segments else everything, everything)
+    all_rows = rows if fit.segments is source.segments else everything
+    evidence = gather(all_rows, everything)
+    weights = fit.weights if fit.weights is not None else 1.0 / fit.sigma
+    found = least_squares(evidence, sigma=1.0 / weights)
+    if fit.evidence.counted is not None:
+        found = robust(found, evidence, all_rows)
+        evidence = replace(evidence, counted=found.counted)
     if fit.evidence.coloured is not None:
-        weights = fit.weights if fit.weights is not None else 1.0 / fit.sigma
         of_filters = correlation_of_filters(source.filters, source.segments[0].rate)
-        evidence = coloured(evidence, least_squares(evidence, sigma=1.0 / weights), rows, of_filters)
+        evidence = coloured(evidence, found, rows, of_filters)
     if fit.unreduced is None:
         return replace(fit, design=design, source=source, rows=rows, evidence=evidence)
     unreduced = Unreduced(design, evidence, rows)

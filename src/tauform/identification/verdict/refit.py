@@ -17,6 +17,9 @@ from tauform.identification.regression.tuning import Weights, tuned_weights
 from tauform.identification.verdict.carried import with_own_load
 from tauform.identification.verdict.validate import held_out_errors, residuals_of, validated
 
+# Estimators that a refit on the condensed rows repeats.
+KEPT = "ordinary", "robust"
+
 
 def with_columns(fit: Fitted, columns: Sequence[int], note: str = "") -> Fitted:
     """The fit on some of its columns, estimated anew on the condensed rows."""
@@ -62,7 +65,7 @@ def weights_of_blocks(fit: FittedModel, unreduced: Unreduced | None) -> Weights:
 def refit_method(method: str) -> str:
     """Words for the estimator of a refit on the condensed rows: least squares, with the weights of the fit."""
     # Without ", physical links", which whoever makes them so says anew.
-    return METHODS["ordinary" if method.startswith(METHODS["ordinary"]) else "weighted"]
+    return next((words for words in map(METHODS.get, KEPT) if words and method.startswith(words)), METHODS["weighted"])
 
 
 def with_values(fit: Fitted, values: Array, evidence: Evidence, found: Estimate) -> Fitted:
