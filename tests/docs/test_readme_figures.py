@@ -18,6 +18,8 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 # Figures of papers, and settings.
 STRANGERS = ("0.19 s", "190 ms", "91 ms", "5 s", "15 s", "40 ms")
 MOVES = ("60 s", "4 s", "1.5 s", "100 ms", "50 ms")
+# Settings of simulated disturbances.
+TAILS = ("0.3 s", "0.6 s", "20 s")
 NOT_MEASURED = {
     "README.md": {"5.3 s", "88 s", "50 ms"},
     "docs/errata.md": {"0.050 s", "0.088 s"},
@@ -26,7 +28,17 @@ NOT_MEASURED = {
     "docs/howto/model.md": {"20.9 s", "35 kB"},
     "docs/howto/studio.md": {"400 MB"},
     # Of simulated robots, their moves and their noise, and a threshold.
-    "docs/mathematics/identification.md": {"0.05 s", "0.2 s", "0.5 s", "1 s", *STRANGERS, *MOVES, "0.04 s", "0.025 s"},
+    "docs/mathematics/identification.md": {
+        "0.05 s",
+        "0.2 s",
+        "0.5 s",
+        "1 s",
+        *STRANGERS,
+        *MOVES,
+        *TAILS,
+        "0.04 s",
+        "0.025 s",
+    },
     "docs/security.md": {"2 GB", "0.5 s", "60 s", "64 MB", "256 MB", "4 GB"},
     "docs/limits.md": {"20,000"},
 }
