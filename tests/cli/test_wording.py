@@ -20,6 +20,8 @@ from tauform.wording import NAMED, argument, call, place, spoken_by
 
 PACKAGE = Path(tauform.__file__).parent
 # Arguments that only Python takes.
+# Given without a flag.
+POSITIONAL = {"path"}
 PYTHON_ONLY = {"absorb_offsets", "stream", "temperature"}
 
 
@@ -109,7 +111,7 @@ def test_every_argument_that_a_sentence_names_exists() -> None:
     }
     assert len(names) > 20
     for verb in VERBS:
-        for name in names - PYTHON_ONLY:
+        for name in names - PYTHON_ONLY - POSITIONAL:
             told = CommandLine(verb).argument(name, NAMED)
             sent_to, flag = (verb, told) if told.startswith("--") else told.removeprefix("tauform ").split()
             assert flag in flags_of(sent_to), (verb, name)

@@ -38,6 +38,9 @@ class CommandLine(Python):
 
     def argument(self, name: str, value: object) -> str:
         """`--snap 1e-05`, or `tauform identify --smoother butterworth` in a verb that lacks it."""
+        if name == "path" and isinstance(value, list):
+            # Files of one recording are one word.
+            return quote("+".join(map(str, value)))
         return self._flags(name, value) or super().argument(name, value)
 
     def call(self, function: str, given: str, arguments: Mapping[str, object]) -> str:

@@ -20,6 +20,8 @@ IN_BRACKETS = re.compile(r"[\[(]([^\[\]()]+)[\])]\s*$")
 AT_THE_END = re.compile(
     r"[_ ](mrad|rad|degrees?|deg|°|rpm|mm|mnm|nm|ma|amps?|msec|usec|ms|us|ns)([/_]s)?$", flags=re.IGNORECASE
 )
+# Sides of a gear that turn many times while the joint turns once.
+OF_MOTORS = re.compile(r"(?:^|[^a-z])(?:motor|rotor)")
 # Names that a message lists before it says how many more there are.
 MOST_LISTED = 30
 

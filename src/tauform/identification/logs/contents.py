@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from tauform.arrays import LARGEST, AnyArray, Array
-from tauform.identification.logs.arrangements import SAMPLES_PER_RATE, arranged, blocks_of_count
+from tauform.identification.logs.arrangements import SAMPLES_PER_RATE, Arranged, arranged, blocks_of_count
 from tauform.identification.logs.column_names import JOINT
+from tauform.identification.logs.marks import is_state
 from tauform.identification.recording.recording import MAX_SAMPLE_PERIOD, TIME_UNITS
 
 # Samples at the beginning of a log that are looked at.
@@ -63,18 +64,30 @@ def guess_contents(table: Mapping[str, Array], n_joints: int | None = None) -> C
     # Pairs cost n^2 correlations; the clock is still worth telling.
     if len(names) > MOST_COLUMNS:
         return Contents(clock, {})
-    columns = np.array([table[name] for name in names], dtype=np.float64)
-    # Below a few windows, correlations mean nothing; a NaN would spread to all of them.
-    if not len(names) or columns.shape[1] < 4 * SAMPLES_PER_RATE or not np.isfinite(columns).all():
-        return Contents(clock, {})
-    step = None if clock is None else typical_step(table[clock])
-    blocks = [blocks_of_names(names, n_joints)] if named.size else blocks_of_count(len(names), n_joints)
-    found = arranged(columns, blocks, None if step is None else step * TIME_UNITS[unit_of_step(step)][1])
+    found = _arranged(table, names, named, n_joints, None if clock is None else table[clock])
+    if not found and not named.size:
+        # A digital input or a phase beside the columns of the joints.
+        names = [name for name in names if not is_state(table[name])]
+        found = _arranged(table, names, named, n_joints, None if clock is None else table[clock])
     if not found:
         return Contents(clock, {})
+    step = None if clock is None else typical_step(table[clock])
     first, *others = [{field: tuple(names[k] for k in at) for field, at in one.fields.items()} for one in found]
     ratio = found[0].ratio
     return Contents(clock, first, None if ratio is None or step is None else ratio * step, tuple(others))
+
+
+def _arranged(
+    table: Mapping[str, Array], names: Sequence[str], named: AnyArray, n_joints: int | None, stamps: Array | None
+) -> list[Arranged]:
+    """Ways to read these columns; none where too little is there."""
+    columns = np.array([table[name] for name in names], dtype=np.float64)
+    # Below a few windows, correlations mean nothing; a NaN would spread to all of them.
+    if not len(names) or columns.shape[1] < 4 * SAMPLES_PER_RATE or not np.isfinite(columns).all():
+        return []
+    blocks = [blocks_of_names(names, n_joints)] if named.size else blocks_of_count(len(names), n_joints)
+    step = None if stamps is None else typical_step(stamps)
+    return arranged(columns, blocks, None if step is None else step * TIME_UNITS[unit_of_step(step)][1])
 
 
 def typical_step(stamps: Array) -> float:

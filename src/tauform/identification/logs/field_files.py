@@ -50,7 +50,8 @@ def layouts_of(
             raise RecordingError(
                 f"{'+'.join(path.name for path in paths)}: no file holds {MEANINGS[field]}: {held}",
                 argument="columns",
-                remedy=f"map them, for example {argument('columns', {field: f'{field}_'})}",
+                remedy=f"map them, for example {argument('columns', {field: f'{field}_'})}, or name the files by what "
+                "they hold: positions, velocities, torques",
             )
     return layouts
 
@@ -95,6 +96,40 @@ def field_of(path: Path) -> str | None:
         if set(words) & set(names) or "_".join(words) in names:
             return "tau" if field == "current" else field
     return None
+
+
+def refuse_one_field(path: Path, log: Log, joints: Joints) -> None:
+    """Raise RecordingError for a file of one field by its name, with columns that are called as the joints are.
+
+    It says what to join it with: files beside it, where their names say what they hold.
+    """
+    field = field_of(path)
+    names = [name for name, width in log.widths.items() if width is None]
+    if field is None or not {name.lower() for name in joints.called} <= {plain_name(name) for name in names}:
+        return
+    beside = {of: _of_the_same_run(path, field, of) for of in ("q", "qd", "tau") if of != field}
+    needed = [of for of in ("q", "tau") if of != field]
+    together = [path, *(file for file in beside.values() if file is not None)]
+    if all(beside[of] is not None for of in needed):
+        likely = f"join it with the files beside it: {argument('path', [str(file) for file in together])}"
+    else:
+        together = [path, *(path.with_name(f"{MEANINGS[of]}{path.suffix}") for of in needed)]
+        likely = f"join it with what does, for example {argument('path', [str(file) for file in together])}"
+    missing = " and no ".join(MEANINGS[of] for of in needed)
+    raise RecordingError(
+        f"{path.name}: holds {MEANINGS[field]} by its name, and no {missing}", argument="path", remedy=likely
+    )
+
+
+def _of_the_same_run(path: Path, field: str, other: str) -> Path | None:
+    """The file beside this one whose name differs in the word for its field alone; None where there is not one."""
+
+    def run(file: Path, of: str) -> list[str]:
+        return [word for word in WORD.split(file.stem.lower()) if word not in FIELD_NAMES[of]]
+
+    beside = [file for file in path.parent.glob(f"*{path.suffix}") if field_of(file) == other]
+    found = [file for file in beside if run(file, other) == run(path, field)]
+    return found[0] if len(found) == 1 else None
 
 
 def _by_joint(log: Log, clock: str | None, joints: Joints, field: str, path: Path) -> ColumnChoice:

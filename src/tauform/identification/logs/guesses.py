@@ -10,8 +10,9 @@ import numpy as np
 
 from tauform.arrays import LARGEST, Array
 from tauform.identification.logs.arrangements import RATIOS
-from tauform.identification.logs.column_names import unit_said
+from tauform.identification.logs.column_names import OF_MOTORS, plain_name, unit_said
 from tauform.identification.logs.contents import Contents, numbered, unit_of_step
+from tauform.identification.logs.marks import marked_rows
 from tauform.identification.logs.sample_rate import told_rate
 from tauform.identification.logs.unit_table import unit_of
 from tauform.identification.recording.lone import LoneSample, lone_in
@@ -198,6 +199,7 @@ def sentences(
         told.append(
             f"{', '.join(missing[:5])} hold{'s' * (len(missing) == 1)} samples that are not numbers: cut them out"
         )
+    told += marked_rows(first, [c.name for c in columns if not c.field], [c.name for c in held["q"]])
     if not lone:
         told += _rest(held["q"], clock, time, first, options)
     # Dots mark what the user alone knows; `read_recording` cannot take them.
@@ -271,7 +273,9 @@ def _units(held: Mapping[str, Sequence[LogColumn]], ratio: float | None, options
                 units.setdefault(name, said)
     # Largest position of any joint: one beyond the limit is enough.
     size = max((max(abs(c.smallest), abs(c.largest)) for c in held["q"]), default=0.0)
-    if "q" not in units and size > MOST_RADIANS:
+    if held["q"] and OF_MOTORS.search(plain_name(held["q"][0].name)):
+        told.append(f"{held['q'][0].name} ... are positions of motors by their names: divide them by the gear ratios")
+    elif "q" not in units and size > MOST_RADIANS:
         wide = [c.name for c in held["q"] if max(abs(c.smallest), abs(c.largest)) > MOST_RADIANS]
         # A few of many: the others are in radians, as a joint in degrees moves by more than that.
         few = 2 * len(wide) < len(held["q"])

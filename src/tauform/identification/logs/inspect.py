@@ -13,7 +13,8 @@ from tauform.arrays import LARGEST, Array
 from tauform.description.robot import Robot
 from tauform.errors import RecordingError
 from tauform.identification.logs.column_names import listed, plain_name
-from tauform.identification.logs.contents import SAMPLES, Contents, guess_contents
+from tauform.identification.logs.contents import SAMPLES, Contents, blocks_of_names, guess_contents
+from tauform.identification.logs.field_files import field_of
 from tauform.identification.logs.field_names import FIELD_NAMES, MATRIX_NAMES, TIME_NAMES
 from tauform.identification.logs.formats.log import Log
 from tauform.identification.logs.formats.open import open_log, readable
@@ -98,12 +99,12 @@ def inspect_log(
 
 
 def look_for(path: Path, log: Log, n_joints: int | None, *, whole: bool = True) -> LogSummary:
-    """What a log that was opened holds, as positions and torques of so many joints, or of fewer if it does not."""
+    """What a log that was opened holds, as positions and torques of so many joints, or of others if it does not."""
     seen = look(path, log, n_joints, whole=whole)
     if n_joints is None or _n_measured(seen):
         return seen
-    fewer = look(path, log, whole=whole)
-    return fewer if 0 < _n_measured(fewer) <= n_joints else seen
+    other = look(path, log, whole=whole)
+    return other if _n_measured(other) else seen
 
 
 def _n_measured(seen: LogSummary) -> int:
@@ -135,7 +136,7 @@ def look(path: Path, log: Log, n_joints: int | None = None, *, whole: bool = Tru
             for name in clocks:
                 clocks[name] = clocks[name].later(table[name])
     contents = guess_contents(first, n_joints)
-    roles = _roles(log, names, contents)
+    roles = _roles(path, log, names, contents)
     time = next((name for name, (role, _, _) in roles.items() if role == "t"), None)
     columns = tuple(
         column.summary(k + 1, name, *roles.get(name, ("", "", "")))
@@ -195,8 +196,8 @@ def _unreadable(path: Path, faults: Mapping[str, Exception | None]) -> Exception
     return NoNumbersError(sentence, remedy="export time, positions and torques of the joints as columns of numbers")
 
 
-def _roles(log: Log, names: list[str], contents: Contents) -> dict[str, tuple[str, str, str]]:
-    """Column -> field, joint, and whether its name or its numbers told."""
+def _roles(path: Path, log: Log, names: list[str], contents: Contents) -> dict[str, tuple[str, str, str]]:
+    """Column -> field, joint, and whether its name, that of the file or its numbers told."""
     roles: dict[str, tuple[str, str, str]] = {}
     for name in names:
         if plain_name(name) in TIME_NAMES:
@@ -214,6 +215,10 @@ def _roles(log: Log, names: list[str], contents: Contents) -> dict[str, tuple[st
         return roles
     if contents.t is not None and not any(role == "t" for role, _, _ in roles.values()):
         roles[contents.t] = "t", "", "numbers"
+    # Columns that are called as the joints are: what they hold, the name of the file says.
+    one = field_of(path) if log.has_names and not blocks_of_names(list(names), None).size else None
+    if one is not None:
+        return {name: (one, name, "file") for name in names if ":" not in name} | roles
     for of, places in contents.fields.items():
         for k, name in enumerate(places):
             roles.setdefault(name, (of, str(k + 1), "numbers"))

@@ -128,6 +128,8 @@ def by_numbers(options: Mapping[str, Any], joints: Joints) -> str:
     typed = argument("columns", told["columns"]) if [*told] == ["columns"] else call("read_recording", **told)
     rated = " with the samples per second that it has" if "rate_is_example" in options else ""
     held = options.get("joints", len(joints))
-    fewer = f" for {counted(held, 'joint')}; {remedy_for(joints, joints.names[:held])}" if held < len(joints) else ""
-    others = "".join(f"; {argument('columns', other)} fits nearly as well" for other in options.get("others", ()))
-    return f"by their numbers they may be {typed}{rated}{fewer}; check it{others}"
+    other = f" for {counted(held, 'joint')}; {remedy_for(joints, joints.names[:held])}" if held < len(joints) else ""
+    if held > len(joints):
+        other = f", the first {len(joints)} of {counted(held, 'joint')}, of which others may be the robot's"
+    close = "".join(f"; {argument('columns', other)} fits nearly as well" for other in options.get("others", ()))
+    return f"by their numbers they may be {typed}{rated}{other}; check it{close}"

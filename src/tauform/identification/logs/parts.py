@@ -14,7 +14,8 @@ from tauform.arrays import Array
 from tauform.description.robot import Robot
 from tauform.errors import RecordingError
 from tauform.identification.logs.columns import Given, LogLayout, guess_layout
-from tauform.identification.logs.field_files import layouts_of
+from tauform.identification.logs.contents import numbered
+from tauform.identification.logs.field_files import layouts_of, refuse_one_field
 from tauform.identification.logs.field_names import FIELD_NAMES
 from tauform.identification.logs.formats.log import Log, Table
 from tauform.identification.logs.formats.open import open_log, readable
@@ -244,6 +245,8 @@ def _layout(log: Log, columns: Given | None, path: Path, reading: Reading) -> Lo
     try:
         return guess_layout(log.widths, reading.joints, columns, path.name, timed=reading.rate is None, suggest=suggest)
     except RecordingError:
+        if not columns:
+            refuse_one_field(path, log, reading.joints)
         # With names or a mapping, the message about these is the useful one.
         if log.has_names or columns:
             raise
@@ -272,14 +275,19 @@ def suggested_options(path: Path, log: Log, n_joints: int, *, timed: bool = True
     held = sum(column.field == "q" for column in seen.columns)
     known = {name: seen.options[name] for name in ("rate",) if timed and name in seen.options}
     # Where names tell, nothing is to be mapped.
-    if "tau" not in seen.options.get("columns", {}) or held > n_joints:
+    if "tau" not in seen.options.get("columns", {}):
         return known
-    told = {name: seen.options[name] for name in ("columns", "units", "time_unit") if name in seen.options}
+    told: dict[str, Any] = {
+        name: seen.options[name] for name in ("columns", "units", "time_unit") if name in seen.options
+    }
     if timed and "t" not in told["columns"]:
         told |= known or {"rate": 1000.0, "rate_is_example": True}
     elif not timed:  # the rate was given: stamps would say it twice
         told["columns"] = {name: places for name, places in told["columns"].items() if name != "t"}
     told["others"] = seen.others
+    if held > n_joints:  # which of them are the robot's is for the user to say
+        kept = {of: [c.name for c in seen.columns if c.field == of][:n_joints] for of in told["columns"] if of != "t"}
+        told |= {"columns": {**told["columns"], **{of: numbered(names) for of, names in kept.items()}}, "others": ()}
     return told if held == n_joints else {**told, "joints": held}
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from tauform.arrays import Array
 from tauform.description.robot import Robot
 from tauform.errors import RecordingError
-from tauform.identification.logs.column_names import unit_said
+from tauform.identification.logs.column_names import OF_MOTORS, plain_name, unit_said
 from tauform.identification.logs.columns import LogLayout
 from tauform.identification.logs.field_names import COLUMN_FIELDS
 from tauform.identification.logs.unit_table import BETWEEN, Kind, Unit, known_units, unit_of
@@ -94,8 +94,20 @@ def scales(
             factors[field] = np.array([unit.si for unit in each])
         if any(unit.zero for unit in each):
             zeros[field] = np.array([unit.zero for unit in each])
-    findings = (*_passed_over(told, robot.joint_names, turning, source), *_currents(layout, told, scaled, source))
+    findings = (
+        *_of_motors(layout, source),
+        *_passed_over(told, robot.joint_names, turning, source),
+        *_currents(layout, told, scaled, source),
+    )
     return Scales(_second(layout, told, time_unit, source), factors, zeros, findings)
+
+
+def _of_motors(layout: LogLayout, source: str) -> tuple[str, ...]:
+    """What to know about positions that may be those before the gear."""
+    first = (layout.q or ("",))[0]
+    if not OF_MOTORS.search(plain_name(first)):
+        return ()
+    return (f"{source}: {first} ... are positions of motors by their names: divide them by the gear ratios",)
 
 
 def _is_matrix(columns: Sequence[str], robot: Robot) -> bool:

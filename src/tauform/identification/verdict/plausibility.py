@@ -10,6 +10,7 @@ import numpy as np
 from tauform.description.joint import Limits
 from tauform.description.robot import Robot
 from tauform.errors import IdentificationError, RecordingError
+from tauform.identification.logs.column_names import OF_MOTORS, plain_name
 from tauform.identification.recording.lone import refuse_lone_samples
 from tauform.identification.recording.recording import SAMPLES_PER_PIECE, Recording
 from tauform.identification.recording.rest import is_constant, resting, sampled
@@ -91,9 +92,15 @@ def _check_positions(robot: Robot, recording: Recording) -> None:
     ]
     if not wrong:
         return
-    right = [j for j in range(robot.n_joints) if turning[j] and j not in wrong]
     j = wrong[0]
     which = f"joint {robot.joint_names[j]!r} runs from {low[j]:.4g} to {high[j]:.4g}"
+    if (motors := columns_of(recording, "q", wrong)) and OF_MOTORS.search(plain_name(motors[0])):
+        raise RecordingError(
+            f"{recording.name}: {which}, and its column {motors[0]!r} is of a motor by its name",
+            argument="columns",
+            remedy="divide it by the gear ratio",
+        )
+    right = [j for j in range(robot.n_joints) if turning[j] and j not in wrong]
     said = f"{recording.name}: {which}, which reads as degrees"
     # Most others travel less than a turn: in degrees they would hardly move, so that these columns alone are wrong.
     apart = len(right) > len(wrong) and float((high - low)[right].max()) < 2 * np.pi

@@ -80,6 +80,10 @@ def open_parquet(path: Path) -> Log:
         except ValueError as error:
             raise damaged(path, error) from None
 
+    lists = [f.name for f in schema if kinds.is_list(f.type) or kinds.is_fixed_size_list(f.type)]
+    if lists and len(numbers) < 2:
+        sentence = f"{path.name}: {', '.join(lists[:5])} hold{'s' * (len(lists) == 1)} lists"
+        raise RecordingError(sentence, remedy="write a column of numbers for each joint, such as q1, q2 and tau1, tau2")
     held = [name for name in schema.names if name in clocks | numbers]
     return Log(dict.fromkeys(held), chunks, lengths=dict.fromkeys(held, n_rows))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from itertools import chain, islice
 from pathlib import Path
@@ -35,7 +35,7 @@ def open_bag(path: Path, joints: Sequence[str] | None, topic: str | None) -> Log
     """
     with closing(read_separately(joint_states, path, joints, topic, [], [], 0)) as pieces:
         found = next(pieces)
-    _check_topics(found["connections"], path, topic)
+    _check_topics(found["connections"], found["first"], joints, path, topic)
     if not found["fields"]:
         raise _without(joints or (), found["sets"], path)
     held, wanted_joints = found["fields"], found["joints"]
@@ -51,7 +51,13 @@ def open_bag(path: Path, joints: Sequence[str] | None, topic: str | None) -> Log
     return Log(dict.fromkeys(names), chunks)
 
 
-def _check_topics(connections: Sequence[Sequence[str]], path: Path, topic: str | None) -> None:
+def _check_topics(
+    connections: Sequence[Sequence[str]],
+    first: Mapping[str, Sequence[str]],
+    joints: Sequence[str] | None,
+    path: Path,
+    topic: str | None,
+) -> None:
     topics = sorted({name for name, kind in connections if kind == JOINT_STATE and topic in (None, name)})
     if not topics:
         held = ", ".join(sorted({f"{name} ({kind})" for name, kind in connections})) or "nothing"
@@ -59,10 +65,14 @@ def _check_topics(connections: Sequence[Sequence[str]], path: Path, topic: str |
             f"{path.name}: no {JOINT_STATE} messages{f' on {topic}' if topic else ''}; it holds {held}"
         )
     if len(topics) > 1:
+        # The one of the robot's joints, else of most: a gripper has a topic of its own.
+        likely = max(
+            topics, key=lambda name: (len({*first.get(name, ())} & {*(joints or ())}), len(first.get(name, ())))
+        )
         raise RecordingError(
             f"{path.name}: several topics hold joint states: {', '.join(topics)}",
             argument="topic",
-            remedy=f"choose one, {argument('topic', topics[0])}",
+            remedy=f"choose one, {argument('topic', likely)}",
         )
 
 
@@ -93,15 +103,29 @@ def joint_states(
         chosen = [c for c in reader.connections if c.msgtype == JOINT_STATE and topic in (None, c.topic)]
         # Which of several topics is for the user to say.
         one = len({connection.topic for connection in chosen}) == 1
+        spoken = {} if one else {c.topic: _joints_of_first(reader, c) for c in chosen}
         orders: Orders = {}
         messages = _joint_states(reader, chosen, path, joints, orders) if one else iter(())
         first = next(messages, None)
         fields = [f for f, x in zip(JOINT_STATE_FIELDS, first[1], strict=True) if x is not None] if first else []
         seen = list(islice(orders, MOST_SETS))
-        yield {"connections": every, "sets": seen, "fields": fields, "joints": joints or (first and first[2])}
+        yield {
+            "connections": every,
+            "sets": seen,
+            "fields": fields,
+            "joints": joints or (first and first[2]),
+            "first": spoken,
+        }
         rest = chain([first], messages) if first else messages
         while rows and (block := list(islice(rest, rows))):
             yield np.array([[t, *_joined(values, held, path)] for t, values, _ in block])[:, places]
+
+
+def _joints_of_first(reader: Any, connection: Any) -> list[str]:
+    """Names in the first message of a connection."""
+    for _, _, raw in reader.messages(connections=[connection]):
+        return list(reader.deserialize(raw, connection.msgtype).name)
+    return []
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
@@ -14,7 +14,8 @@ import numpy as np
 from tauform.archives import ordinary
 from tauform.arrays import Array
 from tauform.errors import RecordingError
-from tauform.identification.logs.formats.csv_head import BLANKS, Head, cells_of, encoding_of, read_head
+from tauform.identification.logs.formats.csv_head import BLANKS, COMMENTS, Head, cells_of, encoding_of, read_head
+from tauform.identification.logs.formats.instants import is_stamp, seconds_of
 from tauform.identification.logs.formats.log import Log, Table, refuse_two_of_a_name
 from tauform.messages import counted
 
@@ -54,12 +55,16 @@ def open_csv(path: Path) -> Log:
     # European exports: a comma within numbers, and then a semicolon or tab between them.
     decimal_comma = separator in (";", "\t") and "," in first and "." not in first
     findings: list[str] = []
+    # Stamps such as 2026-03-01T23:59:50.125 in place of seconds.
+    written = {k: seconds_of for k, cell in enumerate(cells_of(first, separator)) if is_stamp(cell)}
 
     def chunks(wanted: Sequence[str], rows: int) -> Iterator[Table]:
         with path.open(encoding=encoding) as file:
             samples = _Samples(lines_of(file, path.name), head, decimal_comma)
             try:
-                while (block := _csv_block(samples, separator, [place[name] for name in wanted], rows)) is not None:
+                while (
+                    block := _csv_block(samples, separator, [place[name] for name in wanted], rows, written)
+                ) is not None:
                     yield dict(zip(wanted, block.T, strict=True))
             except UnicodeError as error:
                 reason = getattr(error, "reason", error)
@@ -105,7 +110,8 @@ class _Samples(Iterator[str]):
     def __next__(self) -> str:
         for line in self.lines:
             self.line += 1
-            if not line.strip():
+            # Notes stand between samples too.
+            if not line.strip() or line.lstrip()[0] in COMMENTS:
                 continue
             # A number cut in half is still a number, 12.5 becomes 1, and a line cut short holds too few of them.
             if not line.endswith("\n"):
@@ -119,7 +125,13 @@ class _Samples(Iterator[str]):
         raise StopIteration
 
 
-def _csv_block(samples: _Samples, separator: str | None, places: Sequence[int], rows: int) -> Array | None:
+def _csv_block(
+    samples: _Samples,
+    separator: str | None,
+    places: Sequence[int],
+    rows: int,
+    written: Mapping[int, Callable[[str], float]],
+) -> Array | None:
     """The next rows of the columns at these places; None after the last."""
     first = next(samples, None)
     if first is None:
@@ -133,6 +145,7 @@ def _csv_block(samples: _Samples, separator: str | None, places: Sequence[int], 
         ndmin=2,
         comments=None,
         quotechar='"',
+        converters={k: convert for k, convert in written.items() if k in places} or None,
         encoding="utf-8",
     )
     return block
