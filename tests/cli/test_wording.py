@@ -19,8 +19,7 @@ from tauform.cli.wording import FLAGS, VERB_OF_FUNCTION, CommandLine
 from tauform.wording import NAMED, argument, call, place, spoken_by
 
 PACKAGE = Path(tauform.__file__).parent
-# Arguments that only Python takes.
-# Given without a flag.
+# Arguments that are given without a flag, and those that only Python takes.
 POSITIONAL = {"path"}
 PYTHON_ONLY = {"absorb_offsets", "stream", "temperature"}
 

@@ -136,6 +136,21 @@ def test_a_file_of_one_field_says_what_to_join_it_with(tmp_path: Path, capsys: p
         tf.read_recording(alone, tf.load(ROBOT))
 
 
+@pytest.mark.parametrize("fields", [("t", "q", "tau"), ("q", "qd", "tau")])
+def test_a_log_of_one_joint_without_names_is_read_as_it_is_said(fields: tuple[str, ...], tmp_path: Path) -> None:
+    """A test rig: one column per field."""
+    columns = [log()[name] if name == "t" else log()[name][:, 0] for name in fields]
+    path, robot = written(tmp_path / "a.csv", "", *columns), tf.load(ROBOT, tip=tf.load(ROBOT).links[0].name)
+    seen = tf.inspect_log(path, robot=robot)
+    assert seen.options["columns"] == {name: str(k + 1) for k, name in enumerate(fields)}
+    assert not seen.others
+    with pytest.raises(RecordingError, match=r"a.csv: .*'q': '[12]', .*check it$"):
+        tf.read_recording(path, robot)
+    recording = tf.read_recording(path, robot, columns=seen.options["columns"], rate=seen.options.get("rate"))
+    np.testing.assert_allclose(recording.q[:, 0], log()["q"][:, 0], atol=1e-9)
+    np.testing.assert_allclose(recording.t - recording.t[0], log()["t"], atol=1e-9)
+
+
 def test_positions_of_motors_are_no_degrees(tmp_path: Path) -> None:
     """Beyond a gear of 100 a joint turns as if its radians were degrees."""
     names = ",".join(f"motor_{field}_{k}" for field in ("position", "torque") for k in (1, 2))

@@ -73,6 +73,8 @@ def guess_contents(table: Mapping[str, Array], n_joints: int | None = None) -> C
         return Contents(clock, {})
     step = None if clock is None else typical_step(table[clock])
     first, *others = [{field: tuple(names[k] for k in at) for field, at in one.fields.items()} for one in found]
+    # Of one joint, blocks and joint by joint are the same.
+    others = [other for k, other in enumerate(others) if other not in (first, *others[:k])]
     ratio = found[0].ratio
     return Contents(clock, first, None if ratio is None or step is None else ratio * step, tuple(others))
 
@@ -155,9 +157,12 @@ def numbered_pattern(name: str, which: int) -> tuple[str, int | None]:
 
 def numbered(places: Sequence[str]) -> str | list[str]:
     """Columns as an option takes them: 2-8 where they are called by consecutive numbers, J{}_q where by patterns."""
+    # One joint is no series: its column is called by its whole name.
+    if len(places) == 1:
+        return places[0]
     prefix = places[0].rpartition(":")[0] + ":" if ":" in places[0] else ""
     tails = [place.removeprefix(prefix) for place in places]
-    if all(tail.isdigit() for tail in tails) and len(tails) > 1:
+    if all(tail.isdigit() for tail in tails):
         first = int(tails[0])
         if [int(tail) for tail in tails] == list(range(first, first + len(tails))):
             return f"{prefix}{first}-{first + len(tails) - 1}"
@@ -165,4 +170,4 @@ def numbered(places: Sequence[str]) -> str | list[str]:
         patterns, numbers = zip(*(numbered_pattern(place, which) for place in places), strict=True)
         if len(set(patterns)) == 1 and list(numbers) in (list(range(k, k + len(places))) for k in (0, 1)):
             return str(patterns[0])
-    return places[0] if len(places) == 1 else list(places)
+    return list(places)
