@@ -37,7 +37,7 @@ from tauform.identification.regression.rows import RowSource
 from tauform.identification.regression.terms import Term
 from tauform.identification.selection.chosen import Regression, chosen_regression
 from tauform.identification.selection.laws import FrictionLaw, asked_terms, check_law
-from tauform.identification.selection.velocities import settled_velocities
+from tauform.identification.selection.velocities import Velocities, settled_velocities
 from tauform.identification.signals.differentiate import Smoother, SmootherName
 from tauform.identification.signals.filters import Filters, choose_filters, correlation_of_filters
 from tauform.identification.verdict.alternatives import PHYSICAL, REDUCED, RIDGE, ROBUST, better_on_held_out
@@ -133,15 +133,15 @@ def identify(
         findings.append(f"no motion tells {', '.join(plain.dependent)} from other values, which hold that torque too")
     say("evaluating columns")
     # Measured velocities that lag are worse than derivatives of positions: they are left out.
-    first, notes = settled_velocities(RowSource(plain.carried_by(None), segments, chosen, smooth))
-    findings += notes
+    first = settled_velocities(RowSource(plain.carried_by(None), segments, chosen, smooth))
+    findings += first.findings
 
     moving = find_moving(robot, recordings)
 
     def estimated(carrier: Robot | None) -> Fit:
-        source = replace(first, design=plain.carried_by(carrier))
+        own = replace(first, source=replace(first.source, design=plain.carried_by(carrier)))
         auto = friction == "auto", isinstance(couplings, str)
-        return _estimated(robot, source, columns, auto, method, prior or robot, tuple(findings), moving, say)
+        return _estimated(robot, own, columns, auto, method, prior or robot, tuple(findings), moving, say)
 
     # Load friction is no linear column: links are found, then the load that they make, in turn.
     fit = settled_load(estimated) if plain.is_loaded else estimated(None)
@@ -156,7 +156,7 @@ def identify(
         more = [] if moving else find_moving(robot, [*recordings, *unseen])
         fit = replace(fit, suspicions=(*more, *fit.suspicions, *clipped))
         # Validation is predicted with the states that the fit had: derivatives of positions.
-        if segments[0].qd is not None and first.segments[0].qd is None:  # they lag
+        if segments[0].qd is not None and first.source.segments[0].qd is None:  # they lag
             others = tuple(replace(segment, qd=None, qdd=None) for segment in others)
         assert fit.source is not None
         fit = validated(replace(fit, others=replace(fit.source, segments=others, silent=silent)))
@@ -171,7 +171,7 @@ def identify(
 @on_one_thread
 def _estimated(
     robot: Robot,
-    source: RowSource,
+    velocities: Velocities,
     columns: Callable[[Robot], Design],
     auto: tuple[bool, bool],
     method: Method,
@@ -181,6 +181,7 @@ def _estimated(
     say: Callable[[str], None],
 ) -> Fit:
     """The fit of a design, and of the friction and couplings that held-out blocks ask for where these are `auto`."""
+    source = velocities.source
     # Before anything is chosen: terms could take on what a swapped column does.
     measure = partial(measured_direction, robot=robot, plain=columns, source=source, auto=auto)
     # Nothing of bad readings is dropped: what is wrong with a log is its owner's to mend, before all else.
@@ -189,6 +190,7 @@ def _estimated(
     in_order = swap is None and not any(suspicion.is_cause for suspicion in (*bad, *causes))
     # Springs and friction laws found beside a fault of the log or of the mount would be made up for it.
     regression, more, late = chosen_regression(source, *(auto if in_order else (False, False)), in_order, say)
+    regression = replace(regression, choice_cost=velocities.cost * regression.choice_cost)
     check_excitation(regression.design, regression.evidence, regression.rows, has_prior=method == "ridge")
     say("estimating")
     fit = _fit(robot, regression, method, prior, (*findings, *more))

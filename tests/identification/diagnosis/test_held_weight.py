@@ -39,7 +39,7 @@ def sampled(kind: str, seed: int) -> Samples:
     elif kind == "gain":
         tau[:, JOINT] *= 1.6
     tau += 0.02 * tau.std(axis=0) * np.random.default_rng(seed).normal(size=tau.shape)
-    return Samples(q, qd, qdd, tau, np.zeros(len(q)))
+    return Samples(q, qd, qdd, tau, np.zeros(len(q)), np.zeros(len(q), dtype=bool))
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])

@@ -101,7 +101,7 @@ def test_torques_of_another_sign_are_mentioned() -> None:
         return Direction(np.asarray(robot.gravity), near)
 
     def said(factor: float) -> str:
-        samples = Samples(q, 0 * q, 0 * q, factor * tau, np.zeros(len(q)))
+        samples = Samples(q, 0 * q, 0 * q, factor * tau, np.zeros(len(q)), np.zeros(len(q), dtype=bool))
         return " ".join(suspicion.what for suspicion in compare_with_description(robot, samples, as_found))
 
     assert said(1.0) == ""

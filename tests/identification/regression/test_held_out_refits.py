@@ -15,9 +15,10 @@ import tauform as tf
 from identification.arms import arm, motion
 from sampling import representatives
 from tauform.identification.recording.segments import uniform_segments
+from tauform.identification.regression.blocks import N_BLOCKS
 from tauform.identification.regression.design import Design
 from tauform.identification.regression.estimators import METHODS, estimate
-from tauform.identification.regression.evidence import N_BLOCKS, gather
+from tauform.identification.regression.evidence import gather
 from tauform.identification.regression.rows import RowSource
 from tauform.identification.signals.differentiate import Smoother
 

@@ -6,8 +6,7 @@ any weights of joints and any selection of blocks follow from these, without goi
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -17,18 +16,11 @@ import scipy.linalg
 from tauform.arrays import AnyArray, Array
 from tauform.closedform.threads import on_one_thread
 from tauform.errors import IdentificationError
+from tauform.identification.regression.blocks import JUDGING_FOLDS, N_FOLDS, Span, block_of, spans_of
 from tauform.identification.regression.rows import Rows, RowSource
 
-# Contiguous blocks of time, all recordings together; folds that are held out are made of neighbours.
-N_BLOCKS = 8
-# Folds of neighbouring blocks that are held out in turn.
-N_FOLDS = 8
-# Folds that judge a choice of terms which was made without them: one of each half of the motion.
-JUDGING_FOLDS = (2, 6)
 # Folds that have to be left to choose with.
 FEWEST_CHOOSING = 4
-# Segment, start and end of a block.
-Span = tuple[int, float, float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +35,7 @@ class Evidence:
         recordings: (blocks,) index of each block's recording.
         peaks: (n, p) largest size of each column at each joint.
         torque_peaks: (n,) largest measured torque.
-        spans: (segment, start, end) of each block; empty where the rows are not at hand.
+        spans: where each block lies; empty where the rows are not at hand.
         heard: (blocks, n) how many of the rows each joint moved in; empty where all moved in all.
         factors: (p,) on the deviations of values, by errors that stand together; see `clusters.py`. Empty for ones.
         coloured: (n, p, p) triangles of the columns behind noise like the residuals', of unit size; see `colour.py`.
@@ -132,15 +124,16 @@ class Evidence:
         groups = [np.flatnonzero(label == k).tolist() for k in range(count)]
         return [group for group in groups if group]
 
-    def judges(self) -> tuple[Evidence, Evidence] | None:
+    def judges(self) -> tuple[list[int], list[int]] | None:
         """Blocks to choose on, and blocks that judge what was chosen there; None where there are too few."""
-        # Chosen without the judging folds, judged on them alone.
-        folds = self.folds(N_FOLDS)
-        if len(folds) < FEWEST_CHOOSING + len(JUDGING_FOLDS):
-            return None
-        judging = [block for k in JUDGING_FOLDS if k < len(folds) for block in folds[k]]
-        rest = [k for k in range(len(self.counts)) if k not in judging]
-        return self.blocks(rest), self.blocks(judging)
+        folds = [span.fold for span in self.spans]
+        # By rows where times are not at hand (a fit that was loaded), or where those that judge were taken away.
+        if not set(folds) & set(JUDGING_FOLDS):
+            folds = [k for k, fold in enumerate(self.folds(N_FOLDS)) for _ in fold]
+        judging = [block for block, fold in enumerate(folds) if fold in JUDGING_FOLDS]
+        choosing = [block for block, fold in enumerate(folds) if fold not in JUDGING_FOLDS]
+        is_enough = len({folds[k] for k in choosing}) >= FEWEST_CHOOSING and judging
+        return (choosing, judging) if is_enough else None
 
     def novelty(self) -> float:
         """Novelty of the folds' motions: 1 where each repeats the others, more where each shows something new.
@@ -176,11 +169,7 @@ class Evidence:
 
     def block_of(self, segment: int, t: Array) -> AnyArray:
         """(N,) number of the block that each time of a segment lies in; -1 for none."""
-        found = np.full(len(t), -1)
-        for block, (own, start, end) in enumerate(self.spans):
-            if own == segment:
-                found[(t >= start) & (t < end)] = block
-        return found
+        return block_of(self.spans, segment, t)
 
     def stacked(self, weights: Array) -> Array:
         """(p + 1, p + 1) triangle of all rows as they count, each joint's multiplied by its weight."""
@@ -193,6 +182,22 @@ class Evidence:
         """(blocks, n) sums of squared residuals for these values of the columns."""
         # [A tau] (x, -1) = A x - tau, and R has the same squares.
         return ((self.triangles @ np.append(values, -1.0)) ** 2).sum(axis=-1)
+
+
+@dataclass(frozen=True, eq=False)
+class RowsOfBlocks:
+    """The rows that lie in the blocks of an evidence, as often as they are asked for."""
+
+    rows: Iterable[Rows]
+    evidence: Evidence
+
+    def __iter__(self) -> Iterator[Rows]:
+        for part in self.rows:
+            inside = self.evidence.block_of(part.segment, part.t) >= 0
+            if inside.all():
+                yield part
+            elif inside.any():
+                yield replace(part, A=part.A[inside], tau=part.tau[inside], t=part.t[inside])
 
 
 def held_out_squares(
@@ -216,17 +221,17 @@ def gather(source: Iterable[Rows], layout: RowSource, delay_column: bool = False
     """Condense all rows; with `delay_column`, the torque's time derivative is one more column."""
     design = layout.design
     n, p = design.robot.n_joints, design.n_columns + delay_column
-    blocks = _blocks(layout)
+    blocks = spans_of(layout)
     triangles = np.zeros((len(blocks), n, p + 1, p + 1))
     counts, peaks, torque_peaks = np.zeros(len(blocks), dtype=int), np.zeros((n, p)), np.zeros(n)
     heard = np.zeros((len(blocks), n))
     for rows in source:
         peaks[:, : design.n_columns] = np.maximum(peaks[:, : design.n_columns], np.abs(rows.A).max(axis=0))
         torque_peaks = np.maximum(torque_peaks, np.abs(rows.tau).max(axis=0))
-        for block, (segment, start, end) in enumerate(blocks):
-            if rows.segment != segment:
+        for block, span in enumerate(blocks):
+            if rows.segment != span.segment:
                 continue
-            inside = (rows.t >= start) & (rows.t < end)
+            inside = (rows.t >= span.start) & (rows.t < span.end)
             if not inside.any():
                 continue
             counts[block] += inside.sum()
@@ -239,7 +244,7 @@ def gather(source: Iterable[Rows], layout: RowSource, delay_column: bool = False
     used = np.flatnonzero(counts)
     if not len(used):
         raise IdentificationError("the recordings are too short for the filters to settle; record for longer")
-    recordings = tuple(layout.segments[blocks[k][0]].recording for k in used)
+    recordings = tuple(layout.segments[blocks[k].segment].recording for k in used)
     spans = tuple(blocks[k] for k in used)
     found = Evidence(triangles[used], counts[used], recordings, peaks, torque_peaks, spans)
     return found if (heard == counts[:, None]).all() else replace(found, heard=heard[used])
@@ -269,15 +274,3 @@ def _triangles(tables: Array) -> Array:
 def _square(R: Array) -> Array:
     missing = R.shape[-1] - R.shape[-2]
     return np.concatenate([R, np.zeros((*R.shape[:-2], missing, R.shape[-1]))], axis=-2) if missing > 0 else R
-
-
-def _blocks(layout: RowSource) -> list[Span]:
-    """(segment, start, end) of contiguous blocks, from start up to before end; each row lies in exactly one."""
-    total = max(1, layout.total_rows)
-    fewest = 2 if len(layout.segments) == 1 else 1  # one block cannot be held out
-    blocks: list[Span] = []
-    for index, segment in enumerate(layout.segments):
-        count = max(fewest, round(N_BLOCKS * layout.n_rows(segment) / total))
-        inner = np.linspace(segment.t[0], segment.t[-1], count + 1)[1:-1].tolist()
-        blocks += [(index, start, end) for start, end in itertools.pairwise([-np.inf, *inner, np.inf])]
-    return blocks

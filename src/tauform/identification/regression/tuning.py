@@ -13,8 +13,9 @@ import numpy as np
 from tauform.arrays import Array
 from tauform.closedform.threads import on_one_thread
 from tauform.errors import IdentificationError
+from tauform.identification.regression.blocks import N_FOLDS
 from tauform.identification.regression.estimate import N_PASSES, least_squares, residual_sizes
-from tauform.identification.regression.evidence import N_FOLDS, Evidence
+from tauform.identification.regression.evidence import Evidence
 
 # Exponents of the joints' weights, full first.
 EXPONENTS = (1.0, 0.75, 0.5)

@@ -14,8 +14,9 @@ from tauform.description.drives import Drive, Smooth
 from tauform.identification.diagnosis.suspicion import Suspicion
 from tauform.identification.recording.recording import FIELDS
 from tauform.identification.recording.segments import Segment
+from tauform.identification.regression.choices import cost_of_choice
 from tauform.identification.regression.design import Design
-from tauform.identification.regression.evidence import Evidence, gather
+from tauform.identification.regression.evidence import Evidence, RowsOfBlocks, gather
 from tauform.identification.regression.rows import Rows, RowSource
 from tauform.identification.selection.counterbalance import counterbalances
 from tauform.identification.selection.held_out import HeldOut
@@ -62,11 +63,11 @@ def chosen_regression(
     speeds = _speeds(source)
     # Rows at rest say nothing of sliding friction: their sign of velocity is noise.
     source = replace(source, rest=MAX_SPEED_SHARE_AT_REST * speeds)
-    balances = counterbalances(source) if friction and in_order else {}
-    choice = candidates(source.design, speeds, friction, couplings, balances)
-    full = replace(source, design=choice.design)
     # Choosing tries many sets of columns; a part of a long recording decides as well.
-    few = few_stretches(full)
+    few = few_stretches(source)
+    balances = counterbalances(few) if friction and in_order else {}
+    choice = candidates(source.design, speeds, friction, couplings, balances)
+    few = replace(few, design=choice.design)
     rows = few.kept()
     evidence = gather(rows, few, delay_column=True)
     start = list(range(source.design.n_columns))
@@ -76,18 +77,20 @@ def chosen_regression(
     rate = few.segments[0].rate
     of_filters = inflation_of_filters(few.filters, rate)
 
-    def chosen(blocks: Evidence) -> list[int]:
-        return select(choice, blocks, start, lambda x: inflation_of(residuals_of(x, rows, rate), of_filters))
+    def chosen(blocks: Sequence[int]) -> list[int]:
+        part = evidence.blocks(blocks)
+        own = RowsOfBlocks(rows, part)
+        return select(choice, part, start, lambda x: inflation_of(residuals_of(x, own, rate), of_filters))
 
     # Chosen on all blocks; what that choice costs on unseen data is measured by choosing again without some.
-    columns = chosen(evidence)
-    cost = cost_of_choice(evidence, columns, chosen)
+    columns = chosen(range(len(evidence.counts)))
+    cost = cost_of_columns(evidence, columns, chosen)
     bought = purchases(choice, evidence, columns, start)
     design, columns = settled(choice, source.design, columns)
     findings = [*built, *bought]
     own = replace(source, design=design)
     # Nothing was left out for the choice: its rows serve for the fit, restricted to the chosen columns.
-    if few.segments is full.segments and isinstance(rows, list):
+    if few.segments is source.segments and isinstance(rows, list):
         fitting = [replace(part, A=part.A[:, :, columns]) for part in rows]
         return Regression(design, own, fitting, evidence.chosen(columns), fitting, own, cost), findings, late
     everything = own.kept()
@@ -144,32 +147,27 @@ def few_stretches(source: RowSource) -> RowSource:
     return replace(source, segments=tuple(parts))
 
 
-# Honest errors: the cost of a choice of terms on data that it has not seen.
-#
-# Terms are chosen on all blocks. Errors on the same blocks flatter the choice, so it is repeated without some of them,
-# and these judge it: the ratio of both errors is what `held_out` is multiplied by.
-
-
-def cost_of_choice(evidence: Evidence, columns: Sequence[int], chosen: Callable[[Evidence], list[int]]) -> float:
-    """Growth of errors on blocks that took no part in the choice; at least one.
+def cost_of_columns(evidence: Evidence, columns: Sequence[int], chosen: Callable[[Sequence[int]], list[int]]) -> float:
+    """Growth of errors on blocks that took no part in a choice of columns; at least one.
 
     Args:
         columns: that all blocks chose.
-        chosen: the choice that some blocks make.
+        chosen: the choice that blocks of these numbers make.
     """
-    parts = evidence.judges()
-    if parts is None:
-        return 1.0
-    choosing, judging = parts
-    errors = [_squares(choosing, judging, x) for x in (columns, chosen(choosing))]
-    return float(max(1.0, np.sqrt(errors[1] / max(errors[0], 1e-300))))
+
+    def squares_left(choosing: Sequence[int], judging: Sequence[int], columns: Sequence[int]) -> float:
+        return float(unseen_squares(evidence, choosing, judging, columns).sum())
+
+    return cost_of_choice(evidence.judges(), list(columns), chosen, squares_left)
 
 
-def _squares(choosing: Evidence, judging: Evidence, columns: Sequence[int]) -> float:
-    """Squares on the judging blocks, of values from the others."""
-    held_out = HeldOut(choosing)
+def unseen_squares(
+    evidence: Evidence, choosing: Sequence[int], judging: Sequence[int], columns: Sequence[int]
+) -> Array:
+    """(n,) squares on the judging blocks, of values from the others."""
+    held_out = HeldOut(evidence.blocks(choosing))
     held_out.settle_weights(columns)
-    return float(judging.residual_squares(held_out.values(columns)).sum())
+    return np.asarray(evidence.blocks(judging).residual_squares(held_out.values(columns)).sum(axis=0))
 
 
 def purchases(choice: Candidates, evidence: Evidence, columns: Sequence[int], start: Sequence[int]) -> list[str]:

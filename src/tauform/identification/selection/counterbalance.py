@@ -7,7 +7,7 @@ With the points at r and R from the joint's axis, at an angle phi = q - alpha, a
 A linear spring K (l - l_0) dl/dq is K r R sin(phi) less K l_0 dl/dq, and a gas spring, whose force grows about
 linearly with its stroke, is the same: with sines and cosines beside it, one shape stands for all three. Its two
 constants, alpha and r / R, are found on a few hundred states, at joints that hold weight, as there is nothing else to
-balance; held-out blocks then decide whether it takes part.
+balance; held-out blocks then decide whether it takes part. Blocks that judge choices do not take part in any of this.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from tauform.description.robot import Robot
 from tauform.identification.diagnosis.masses import has_masses
 from tauform.identification.diagnosis.samples import Samples, sampled
 from tauform.identification.regression.design import Design
-from tauform.identification.regression.evidence import JUDGING_FOLDS, N_FOLDS
 from tauform.identification.regression.rows import RowSource
 from tauform.rigidbody.gravity import gravity_torque
 
@@ -48,7 +47,7 @@ def counterbalances(source: RowSource) -> dict[int, Drive]:
     if robot.closure is not None:
         return {}
     turning = [j for j, joint in enumerate(robot.joints) if joint.type.is_angle]
-    samples = _choosing(sampled(source))
+    samples = sampled(source).choosing
     if samples.tau.size < 2 * design.n_columns:
         return {}
     # Alone, and beside sines and cosines, which a spring of finite stiffness needs.
@@ -82,13 +81,6 @@ def between_points(robot: Robot, joint: int, angle: float, ratio: float) -> Driv
     inner = own.parent_from_joint[:3, :3] @ at + own.parent_from_joint[:3, 3]
     ends = (own.parent, tuple(np.round(inner, 6).tolist())), (joint, (LEVER_LENGTH, 0.0, 0.0))
     return Drive.of("force", ends=ends).placed(robot.tree.parents)
-
-
-def _choosing(samples: Samples) -> Samples:
-    """Samples outside the blocks that judge what was chosen."""
-    count = len(samples.tau)
-    kept = ~np.isin(np.arange(count) * N_FOLDS // max(1, count), JUDGING_FOLDS)
-    return Samples(*(x[kept] for x in (samples.q, samples.qd, samples.qdd, samples.tau, samples.recording)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from tauform.arrays import Array
-from tauform.identification.regression.evidence import N_FOLDS, Evidence
+from tauform.identification.regression.blocks import N_FOLDS
+from tauform.identification.regression.evidence import Evidence
 
 RIDGE = 1e-6
 # A column with less than this part of its squares outside the others' span says nothing of its own.

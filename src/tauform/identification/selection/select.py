@@ -226,7 +226,7 @@ def _joints_of(choice: Candidates, column: int) -> tuple[int, ...]:
 
 
 def _simplifications(choice: Candidates, chosen: list[int], start: Sequence[int]) -> Iterator[list[int]]:
-    """Each further term or coupling left out, each smooth Coulomb step made sharp."""
+    """Each further term or coupling left out, each smooth Coulomb step made sharp, each counterbalance a spring."""
 
     def without(columns: Sequence[int]) -> list[int]:
         return [c for c in chosen if c not in columns]
@@ -236,6 +236,10 @@ def _simplifications(choice: Candidates, chosen: list[int], start: Sequence[int]
         yield from (without([c]) for c in own[1:])
         if columns[0] not in own:
             yield from ([columns[0] if other == c else other for other in chosen] for c in own)
+    # As many columns, but the force between two points has two constants that were found besides.
+    for spring, balance in choice.rivals:
+        if balance in chosen:
+            yield [spring if c == balance else c for c in chosen]
     steps = {c for columns in choice.coulomb.values() for c in columns}
     coupled = {c for group in choice.groups for c in group}
     yield from (without([c]) for c in chosen if c not in steps | coupled | set(start))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -17,8 +18,8 @@ from tauform.identification.regression.estimate import least_squares
 from tauform.identification.regression.estimators import held_out_squares
 from tauform.identification.regression.evidence import Evidence
 from tauform.identification.regression.tuning import Tuning
-from tauform.identification.selection.chosen import cost_of_choice
-from tauform.identification.verdict.refit import with_columns
+from tauform.identification.selection.chosen import cost_of_columns
+from tauform.identification.verdict.refit import of_blocks, with_columns
 
 # Level of the F-test: a column stays only if chance would explain its part less often than this.
 F_LEVEL = 0.01
@@ -95,15 +96,17 @@ def reduced(
             f"tolerance: no value contributes {tolerance:g} of a joint's largest torque; lower it"
         )
 
-    def chosen(blocks: Evidence) -> list[int]:
+    def chosen(blocks: Sequence[int]) -> list[int]:
         # Where some blocks leave values open, or need none of them, they choose nothing of their own.
         try:
-            return rules.kept(blocks, least_squares(blocks, sigma=1.0 / weights).values, weights, fit.inflation) or kept
+            own = of_blocks(fit, blocks)
+            assert own.weights is not None
+            return rules.kept(own.evidence, own.values, own.weights, own.inflation) or kept
         except IdentificationError:
             return kept
 
     # Blocks that chose the values do not judge the choice: what it costs elsewhere is measured as for terms.
-    cost = fit.choice_cost * cost_of_choice(fit.evidence, kept, chosen)
+    cost = fit.choice_cost * cost_of_columns(fit.evidence, kept, chosen)
     before = f"{len(fit.values)} values, condition {fit.raw_condition:.3g}"
     smaller = with_columns(replace(fit, choice_cost=cost), kept, "")
     smaller = smaller.with_findings(f"reduced from {before} to {len(kept)}, condition {smaller.raw_condition:.3g}")

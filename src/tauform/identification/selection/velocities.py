@@ -11,14 +11,17 @@ differentiated velocities.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tauform.identification.diagnosis.explained import Explained
-from tauform.identification.diagnosis.samples import sampled
+from tauform.arrays import Array
 from tauform.identification.recording.segments import Segment
+from tauform.identification.regression.choices import cost_of_choice
+from tauform.identification.regression.evidence import Evidence, gather
 from tauform.identification.regression.rows import RowSource
+from tauform.identification.selection.chosen import few_stretches, unseen_squares
+from tauform.identification.selection.held_out import HeldOut
 from tauform.identification.signals.differentiate import Smoother
 from tauform.identification.signals.filters import Filters, grid_of
 
@@ -29,23 +32,65 @@ MIN_EXPLAINED_SHARE = 0.5
 MOST_SAMPLES = 50_000
 
 
-def settled_velocities(source: RowSource) -> tuple[RowSource, list[str]]:
-    """The source with measured velocities, or without them where they lag and held-out stretches prefer that."""
+@dataclass(frozen=True, eq=False)
+class Velocities:
+    """The source with measured velocities, or without them where they lag and held-out stretches prefer that.
+
+    Attributes:
+        findings: a sentence where they lag.
+        cost: growth of errors on blocks that took no part in the choice.
+    """
+
+    source: RowSource
+    findings: tuple[str, ...] = ()
+    cost: float = 1.0
+
+
+def settled_velocities(source: RowSource) -> Velocities:
+    """Measured velocities, or derivatives of positions where these are better."""
     if any(segment.qd is None for segment in source.segments):
-        return source, []
+        return Velocities(source)
     lag, amplitude = velocity_lag(source.segments, source.filters, source.smoother)
     if lag == 0.0:
-        return source, []
+        return Velocities(source)
     derived = replace(source, segments=tuple(replace(s, qd=None, qdd=None) for s in source.segments))
-    errors = [_error(x) for x in (source, derived)]
-    told = (
-        f"measured velocities lag behind the positions by {1e3 * lag:.3g} ms, with {amplitude:.2g} times the amplitude"
-    )
-    shares = [f"{100 * error:.2g} %" for error in errors]
-    figures = f"{shares[1]} of the torques unexplained on held-out stretches, measured ones {shares[0]}"
-    if errors[1] < errors[0]:
-        return derived, [f"{told}; differentiated positions are taken instead: they leave {figures}"]
-    return source, [f"{told}; they are kept: differentiated positions leave {figures}"]
+    # Nothing at rest is left out: what creeps differs between both, and one row is compared with itself.
+    measured, differentiated = both = [gather(few, few) for few in map(few_stretches, (source, derived))]
+    everything = range(len(measured.counts))
+    errors = [float(np.sqrt(_left(own, everything))) for own in both]
+
+    def prefers_derived(blocks: Sequence[int]) -> bool:
+        return _left(differentiated, blocks) < _left(measured, blocks)
+
+    def squares_left(choosing: Sequence[int], judging: Sequence[int], is_derived: bool) -> float:
+        own = differentiated if is_derived else measured
+        return _shares(own, judging, unseen_squares(own, choosing, judging, range(own.n_columns)))
+
+    is_derived = prefers_derived(everything)
+    cost = cost_of_choice(measured.judges(), is_derived, prefers_derived, squares_left)
+    told = _told(lag, amplitude, is_derived, *(f"{100 * error:.2g} %" for error in errors))
+    return Velocities(derived if is_derived else source, (told,), cost)
+
+
+def _told(lag: float, amplitude: float, is_derived: bool, measured: str, derived: str) -> str:
+    size = f"with {amplitude:.2g} times the amplitude"
+    what = f"measured velocities lag behind the positions by {1e3 * lag:.3g} ms, {size}"
+    figures = f"{derived} of the torques unexplained on held-out stretches, measured ones {measured}"
+    if is_derived:
+        return f"{what}; differentiated positions are taken instead: they leave {figures}"
+    return f"{what}; they are kept: differentiated positions leave {figures}"
+
+
+def _left(evidence: Evidence, blocks: Sequence[int]) -> float:
+    """Share of the joints' squares that some blocks leave held out, one by one."""
+    held_out, columns = HeldOut(evidence.blocks(blocks)), range(evidence.n_columns)
+    held_out.settle_weights(columns)
+    return _shares(evidence, blocks, held_out.squares(columns).sum(axis=0))
+
+
+def _shares(evidence: Evidence, blocks: Sequence[int], squares: Array) -> float:
+    """Mean over the joints of squares (n,) relative to their torque's."""
+    return float((squares / np.maximum(evidence.blocks(blocks).torque_squares, 1e-300)).mean())
 
 
 def velocity_lag(segments: Sequence[Segment], filters: Filters | None, smoother: Smoother) -> tuple[float, float]:
@@ -76,8 +121,3 @@ def velocity_lag(segments: Sequence[Segment], filters: Filters | None, smoother:
     if lag * rate < MIN_LAG_SAMPLES or phase < MIN_LAG_PHASE or top * lag < MIN_EXPLAINED_SHARE * misses:
         return 0.0, 1.0
     return float(lag), float(np.sqrt(sizes / max(squares, 1e-300)))
-
-
-def _error(source: RowSource) -> float:
-    left = Explained(source.design, sampled(source)).held_out()
-    return float(np.sqrt(left.mean()))

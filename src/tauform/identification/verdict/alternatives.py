@@ -9,21 +9,17 @@ that it has not seen is part of the error.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
 
-from tauform.arrays import read_only
 from tauform.errors import IdentificationError, MissingExtraError
 from tauform.identification.fitted.model import FittedModel
-from tauform.identification.regression.estimate import least_squares
-from tauform.identification.regression.estimators import least_squares_refit
-from tauform.identification.regression.evidence import Evidence
+from tauform.identification.regression.choices import cost_of_choice
 from tauform.identification.regression.outliers import has_heavy_tails
-from tauform.identification.verdict.refit import weights_of_blocks
-from tauform.identification.verdict.validate import held_out_errors
+from tauform.identification.verdict.refit import of_blocks
 from tauform.wording import argument
 
 AnyFit = TypeVar("AnyFit", bound=FittedModel)
@@ -89,33 +85,22 @@ def _chosen(fit: AnyFit, others: Alternatives[AnyFit]) -> tuple[str, dict[str, A
 
 def _cost_of_choice(fit: AnyFit, chosen: str, others: Alternatives[AnyFit]) -> float:
     """Growth of errors on blocks that took no part, where those that do choose otherwise; at least one."""
-    parts = fit.evidence.judges()
-    if parts is None:
-        return 1.0
-    choosing, judging = parts
+    made: dict[str, AnyFit] = {}
+
+    def choose(blocks: Sequence[int]) -> str:
+        made[FREE] = of_blocks(fit, blocks)
+        name, own = _chosen(made[FREE], others)
+        made.update(own)
+        return name
+
+    def squares_left(_: Sequence[int], judging: Sequence[int], name: str) -> float:
+        own = made[name] if name in made else others(made[FREE])[name]()
+        # All columns, of a fit that may hold some of them.
+        values = dict(zip(own.names, own.values.tolist(), strict=True))
+        all_values = np.array([values.get(each, 0.0) for each in fit.names])
+        return float(fit.evidence.blocks(judging).residual_squares(all_values).sum())
+
     try:
-        free = _of_blocks(fit, choosing)
-        name, made = _chosen(free, others)
-        if name == chosen:
-            return 1.0
-        compared = [made[each] if each in made else others(free)[each]() for each in (chosen, name)]
+        return cost_of_choice(fit.evidence.judges(), chosen, choose, squares_left)
     except (IdentificationError, MissingExtraError):  # fewer blocks leave values open: they choose nothing
         return 1.0
-    before, after = (_squares_left(judging, fit, other) for other in compared)
-    return float(max(1.0, np.sqrt(after / max(before, 1e-300))))
-
-
-def _of_blocks(fit: AnyFit, blocks: Evidence) -> AnyFit:
-    """The free fit that some blocks make."""
-    weights = weights_of_blocks(replace(fit, evidence=blocks), None)
-    found = least_squares(blocks, sigma=1.0 / weights(range(len(blocks.counts))))
-    held_out, _ = held_out_errors(blocks, least_squares_refit(blocks, weights), found.values, fit.choice_cost)
-    values, sigma, own = (read_only(x) for x in (found.values, found.sigma, found.weights))
-    # Without rows, whose residuals nobody asks for here.
-    return replace(fit, evidence=blocks, values=values, sigma=sigma, weights=own, held_out=held_out, rows=())
-
-
-def _squares_left(judging: Evidence, whole: FittedModel, fit: FittedModel) -> float:
-    """Squares on blocks of all columns, of a fit that may hold some of them."""
-    values = dict(zip(fit.names, fit.values.tolist(), strict=True))
-    return float(judging.residual_squares(np.array([values.get(name, 0.0) for name in whole.names])).sum())

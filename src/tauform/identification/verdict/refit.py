@@ -9,13 +9,21 @@ import numpy as np
 
 from tauform.arrays import Array, read_only
 from tauform.identification.fitted.model import Fitted, FittedModel, Unreduced
+from tauform.identification.regression.colour import coloured
 from tauform.identification.regression.design import Design
 from tauform.identification.regression.estimate import Estimate, least_squares
 from tauform.identification.regression.estimators import METHODS, least_squares_refit
-from tauform.identification.regression.evidence import Evidence
+from tauform.identification.regression.evidence import Evidence, RowsOfBlocks
 from tauform.identification.regression.tuning import Weights, tuned_weights
+from tauform.identification.signals.filters import correlation_of_filters
 from tauform.identification.verdict.carried import with_own_load
-from tauform.identification.verdict.validate import held_out_errors, residuals_of, validated
+from tauform.identification.verdict.validate import (
+    held_out_errors,
+    inflation_of,
+    inflation_of_filters,
+    residuals_of,
+    validated,
+)
 
 # Estimators that a refit on the condensed rows repeats.
 KEPT = "ordinary", "robust"
@@ -60,6 +68,35 @@ def weights_of_blocks(fit: FittedModel, unreduced: Unreduced | None) -> Weights:
     evidence = fit.evidence if unreduced is None else unreduced.evidence
     weights = fit.weights if fit.weights is not None else 1.0 / fit.sigma
     return tuned_weights(evidence, weights, tuned=refit_method(fit.method) != METHODS["ordinary"])
+
+
+def of_blocks(fit: Fitted, blocks: Sequence[int]) -> Fitted:
+    """The fit that some blocks make: what chooses by it knows nothing of the others."""
+    weights = weights_of_blocks(fit, fit.unreduced)
+    part = fit.evidence.blocks(blocks)
+    found = least_squares(part, sigma=1.0 / weights(blocks))
+    refit = least_squares_refit(fit.evidence, weights)
+    held_out, _ = held_out_errors(part, lambda own: refit([blocks[k] for k in own]), found.values, fit.choice_cost)
+    values, sigma, own = (read_only(x) for x in (found.values, found.sigma, found.weights))
+    made = replace(fit, evidence=part, values=values, sigma=sigma, weights=own, held_out=held_out, rows=())
+    # Of long recordings the rows are stretches, which other blocks divide: their noise stands for all.
+    if fit.source is None or not fit.rows or fit.segments is not fit.source.segments:
+        return made
+    return _with_noise(made, RowsOfBlocks(fit.rows, part), found)
+
+
+def _with_noise(fit: Fitted, rows: RowsOfBlocks, found: Estimate) -> Fitted:
+    """The fit with residuals, their correlation, and largest columns and torques of its rows."""
+    assert fit.source is not None
+    rate, evidence = fit.source.segments[0].rate, fit.evidence
+    peaks = np.max([np.abs(own.A).max(axis=0) for own in rows], axis=0)
+    torque_peaks = np.max([np.abs(own.tau).max(axis=0) for own in rows], axis=0)
+    evidence = replace(evidence, peaks=peaks, torque_peaks=torque_peaks)
+    if evidence.coloured is not None:
+        evidence = coloured(evidence, found, rows, correlation_of_filters(fit.filters, rate))
+    residuals = residuals_of(found.values, rows, fit.residuals.rate)
+    inflation = inflation_of(residuals, inflation_of_filters(fit.filters, rate))
+    return replace(fit, evidence=evidence, residuals=residuals, inflation=inflation)
 
 
 def refit_method(method: str) -> str:

@@ -11,8 +11,9 @@ from tauform.arrays import Array
 from tauform.errors import IdentificationError
 from tauform.identification.fitted.model import Fitted, FittedModel
 from tauform.identification.recording.segments import Segment
+from tauform.identification.regression.blocks import N_FOLDS
 from tauform.identification.regression.estimate import Refit
-from tauform.identification.regression.evidence import N_FOLDS, Evidence
+from tauform.identification.regression.evidence import Evidence
 from tauform.identification.regression.residuals import HELD_OUT, VALIDATION, Errors, Residuals
 from tauform.identification.regression.rows import Rows, RowSource
 from tauform.identification.signals.filters import Filters, correlation_of_filters, grid_of, lowpass
