@@ -57,7 +57,7 @@ def outcome(case: Case) -> Outcome:
         grade, said, quoted, unseen = "refused", (str(error),), 0.0, 0.0
     else:
         verdict = fit.verdict
-        grade, said, quoted = verdict.grade, (*verdict.reasons, *fit.findings, *verdict.next), fit.unseen.total
+        grade, said, quoted = verdict.grade, (*verdict.reasons, *fit.findings, *verdict.next), fit.unseen.expected
         assert fit.source is not None
         segments = uniform_segments(case.unseen).segments
         if fit.source.segments[0].qd is None:  # measured velocities that lag were left out

@@ -277,7 +277,8 @@ def _fit(robot: Robot, regression: Regression, method: Method, prior: Robot, fin
         correlation_of_filters(regression.source.filters, regression.source.segments[0].rate),
     )
     covariance = estimated.covariance(evidence, inflation)
-    held_out, seen = held_out_errors(evidence, estimated.refit, estimated.values, regression.choice_cost)
+    cost, stretches = regression.choice_cost, regression.stretches
+    held_out, seen = held_out_errors(evidence, estimated.refit, estimated.values, cost, stretches)
     findings = (*findings, *_pauses_left_out(evidence, robot.joint_names))
     return Fit(
         robot=robot,

@@ -119,7 +119,8 @@ def _is_array(array: Any, shape: tuple[int, ...]) -> bool:
 def _is_errors(errors: Errors, n: int) -> bool:
     within = errors.unfiltered is None or _is_errors(errors.unfiltered, n)
     arrays = all(_is_array(array, (n,)) and (array >= 0).all() for array in (errors.joints, errors.rms))
-    return within and arrays and is_number(errors.total) and errors.total >= 0 and isinstance(errors.source, str)
+    totals = all(is_number(total) and total >= 0 for total in (errors.total, errors.elsewhere or 0.0))
+    return within and arrays and totals and isinstance(errors.source, str)
 
 
 def _is_swap(swap: Swap, n: int) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import get_args
 
@@ -16,9 +17,9 @@ from tauform.identification.fitted.model import ConsistencyMethod, Fitted
 from tauform.identification.physical.log_cholesky import SmoothProgram
 from tauform.identification.physical.semidefinite import PRIOR_PULL, SemidefiniteFit, needed, typical_sizes
 from tauform.identification.regression.estimate import least_squares
-from tauform.identification.regression.residuals import HELD_OUT, Errors
 from tauform.identification.verdict.carried import with_own_load
 from tauform.identification.verdict.refit import chosen_design, of_columns, refit_method, weights_of_blocks, with_values
+from tauform.identification.verdict.validate import held_out_errors
 
 
 @on_one_thread
@@ -77,14 +78,16 @@ class PhysicalRefit:
         program, evidence = self.programs[tuple(fit.names)], fit.evidence
         # Held-out blocks are solved with the same constraints, so that the error belongs to what is handed over.
         weights = weights_of_blocks(fit, fit.unreduced)
-        squares = evidence.squares_of_refits(
-            lambda blocks: program.solve(evidence.blocks(blocks), weights(blocks)).values
-        )
+
+        def refit(blocks: Sequence[int]) -> Array:
+            return program.solve(evidence.blocks(blocks), weights(blocks)).values
+
+        source = fit.source and replace(fit.source, design=fit.design)
         # The choice of terms was the free fit's, and so is what it costs on data that it has not seen.
-        squares *= self.before.choice_cost**2
+        held_out, _ = held_out_errors(evidence, refit, fit.values, self.before.choice_cost, source)
         return replace(
             fit,
-            held_out=Errors.of_squares(squares, evidence.torque_squares, evidence.rows_heard, HELD_OUT),
+            held_out=held_out,
             free_error=self.before.held_out.total,
             method=f"{refit_method(self.before.method)}, physical links",
         )

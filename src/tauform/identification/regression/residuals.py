@@ -58,6 +58,8 @@ class Errors:
         rms: (n,) RMS error [N m or N].
         source: what they were measured on: HELD_OUT, VALIDATION, or "unfiltered torques".
         unlike: (what, remedy) of what sets validation recordings apart from the fitted ones.
+        elsewhere: the total that is expected where joints move as on held-out blocks, but in other postures; None where
+            nobody asked.
         unfiltered: the same against torques as they were measured, without any filter, where they were computed.
     """
 
@@ -67,6 +69,12 @@ class Errors:
     source: str
     unfiltered: Errors | None = None
     unlike: tuple[tuple[str, str], ...] = ()
+    elsewhere: float | None = None
+
+    @property
+    def expected(self) -> float:
+        """The total on a motion that nobody has seen."""
+        return max(self.total, self.elsewhere or 0.0)
 
     @classmethod
     def between(cls, measured: Array, predicted: Array, source: str) -> Errors:
@@ -83,7 +91,9 @@ class Errors:
 
     def enlarged(self, factor: float) -> Errors:
         """Errors that many times as large."""
-        return replace(self, joints=factor * self.joints, total=factor * self.total, rms=factor * self.rms)
+        elsewhere = None if self.elsewhere is None else factor * self.elsewhere
+        total, rms = factor * self.total, factor * self.rms
+        return replace(self, joints=factor * self.joints, total=total, rms=rms, elsewhere=elsewhere)
 
 
 def relative_error(measured: Array, predicted: Array, axis: int | None = 0) -> Any:

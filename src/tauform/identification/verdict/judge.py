@@ -34,6 +34,8 @@ GOOD_JOINT, USABLE_JOINT = 0.25, 0.9
 GOOD_CONDITION, USABLE_CONDITION = 1e3, 1e5
 # Growth of the error from fitted to unseen data, and error from which on it is worth a word.
 MAX_ERROR_GROWTH, MIN_ERROR_TO_MENTION = 2.0, 0.02
+# Growth from held-out blocks to other postures from which on the figure says so.
+MIN_ELSEWHERE = 1.1
 # Motion [s] that seldom shows every value, and what to do about it.
 MIN_MOTION_TIME, RECORD_LONGER = 5.0, "record for longer, every joint both ways many times, in postures that differ"
 # Relative deviation beyond which a value is not known.
@@ -114,6 +116,7 @@ def judge(fit: FittedModel) -> Verdict:
     if not has_cause:
         _name_missing_joint(fit, errors, reasons, following)
         level = max(level, _judge_novelty(fit, errors, reasons, following))
+        level = max(level, _judge_postures(errors, reasons, following))
     level = max(level, _judge_physical(fit, reasons, following))
     if has_cause:  # what follows from it is no news
         return Verdict(GRADES[level], tuple(reasons), tuple(following), white_share(fit), ratios, _figure(errors))
@@ -131,7 +134,10 @@ def judge(fit: FittedModel) -> Verdict:
 def _figure(errors: Errors) -> str:
     """The error that counts; no choice flatters it."""
     apart = {VALIDATION: ", which no choice has seen", HELD_OUT: ", the cost of choices included"}
-    return f"{100 * errors.total:.2g} % error on {errors.source}{apart.get(errors.source, '')}"
+    figure = f"{100 * errors.total:.2g} % error on {errors.source}{apart.get(errors.source, '')}"
+    if errors.expected <= MIN_ELSEWHERE * errors.total:
+        return figure
+    return f"{figure}, {100 * errors.expected:.2g} % expected in postures between the recorded ones"
 
 
 def _praise(fit: FittedModel) -> str:
@@ -234,6 +240,21 @@ def _judge_novelty(fit: FittedModel, errors: Errors, reasons: list[str], followi
         return 0
     reasons.append("held-out blocks repeat the motion of the others, so that nothing unseen has judged the fit")
     following.append(f"record another motion, with other postures and speeds, and give it with {argument('validate')}")
+    return 1
+
+
+def _judge_postures(errors: Errors, reasons: list[str], following: list[str]) -> int:
+    """Values that the motion does not tell apart leave no error on its own blocks."""
+    expected = errors.expected
+    is_larger = expected > max(MAX_ERROR_GROWTH * errors.total, MIN_ERROR_TO_MENTION)
+    if not is_larger and not (expected > GOOD_ERROR >= errors.total):
+        return 0
+    reasons.append(
+        f"values that the recorded motion does not tell apart make the error {100 * expected:.2g} % where joints move "
+        f"as far and as fast, but not together as they did; it is {100 * errors.total:.2g} % on {errors.source}"
+    )
+    validate = argument("validate")
+    following.append(f"record joints that move independently of each other, or give such a motion with {validate}")
     return 1
 
 

@@ -52,7 +52,8 @@ def of_columns(fit: Fitted, unreduced: Unreduced, columns: Sequence[int]) -> Fit
     found = least_squares(evidence, sigma=1.0 / weights)
     rows = unreduced.rows_of(kept, design)
     refit = least_squares_refit(evidence, weights_of_blocks(fit, unreduced))
-    held_out, _ = held_out_errors(evidence, refit, found.values, fit.choice_cost)
+    source = fit.source and replace(fit.source, design=design)
+    held_out, _ = held_out_errors(evidence, refit, found.values, fit.choice_cost, source)
     return replace(
         with_values(replace(fit, design=design, rows=rows), found.values, evidence, found),
         held_out=held_out,

@@ -17,6 +17,7 @@ from tauform.identification.regression.evidence import Evidence
 from tauform.identification.regression.residuals import HELD_OUT, VALIDATION, Errors, Residuals
 from tauform.identification.regression.rows import Rows, RowSource
 from tauform.identification.signals.filters import Filters, correlation_of_filters, grid_of, lowpass
+from tauform.identification.verdict.elsewhere import with_elsewhere
 from tauform.identification.verdict.unlike import unlike
 
 # Lags of the residuals' correlation that are summed, in rows.
@@ -65,28 +66,33 @@ def autocorrelation(error: Array, n_lags: int) -> Array:
 
 
 def held_out_errors(
-    evidence: Evidence, refit: Refit, values: Array, choice_cost: float = 1.0
+    evidence: Evidence, refit: Refit, values: Array, choice_cost: float = 1.0, source: RowSource | None = None
 ) -> tuple[Errors, tuple[str, ...]]:
     """Each fold of neighbouring blocks predicted with values that the same estimator finds in all the others.
 
     Args:
         values: from all blocks, for folds without which the motion leaves values open.
         choice_cost: how many times as large errors are on blocks that the choice of terms has not seen either.
+        source: of the rows, where they are at hand: what is expected in other postures follows from them.
 
     Returns:
         the errors, and a finding where such folds were predicted by values that had seen them.
     """
     seen: list[int] = []
+    left_out: list[Array] = []
 
     def refitted(blocks: Sequence[int]) -> Array:
         try:
-            return refit(blocks)
+            left_out.append(refit(blocks))
         except IdentificationError:
             seen.append(1)
             return values
+        return left_out[-1]
 
     squares = choice_cost**2 * evidence.squares_of_refits(refitted)
     errors = Errors.of_squares(squares, evidence.torque_squares, evidence.rows_heard, HELD_OUT)
+    if source is not None:
+        errors = with_elsewhere(errors, source, values, left_out)
     if not seen:
         return errors, ()
     return errors, (
