@@ -118,4 +118,4 @@ def test_a_fit_to_torques_of_the_wrong_sign_is_not_good() -> None:
     assert turned.held_out.total == pytest.approx(good.held_out.total, rel=1e-6)
     assert turned.verdict.grade == "not trustworthy"
     assert "the torques of all joints have the opposite sign" in str(turned.verdict)
-    assert "gains='-1,-1'" in turned.verdict.next[0]
+    assert "gains=[-1, -1]" in turned.verdict.next[0]

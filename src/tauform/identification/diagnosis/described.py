@@ -165,8 +165,10 @@ def _signs(described: Described, products: NormalProducts) -> Suspicion | None:
     wrong = [j for j in np.flatnonzero(tells) if gains[j] < 0]
     if not wrong:
         return _sizes(gains, np.flatnonzero(tells).tolist(), names)
-    which = "all joints" if len(wrong) == tells.sum() else ", ".join(names[j] for j in wrong)
-    turns = ",".join("-1" if j in wrong else "1" for j in range(len(gains)))
+    # A joint that holds and moves nothing does not tell its sign: it has that of all others.
+    is_all = len(wrong) == tells.sum()
+    which = "all joints" if is_all else ", ".join(names[j] for j in wrong)
+    turns = [-1 if is_all or j in wrong else 1 for j in range(len(gains))]
     remedy = f"turn the torques: {argument('gains', turns)}, then identify again"
     return Suspicion(f"the torques of {which} have the opposite sign", remedy)
 
@@ -196,7 +198,7 @@ def _mount(measure: Measure, described: Described, products: NormalProducts) -> 
         f"gravity points along ({x:g}, {y:g}, {z:g}) in the base frame, {found.figure} from the described direction: "
         "the robot is mounted otherwise"
     )
-    return Suspicion(what, f"load the robot with {argument('gravity', [x, y, z])}, then identify again")
+    return Suspicion(what, f"load the robot with {argument('gravity', (x, y, z))}, then identify again")
 
 
 def _load(described: Described, products: NormalProducts) -> Suspicion | None:

@@ -128,7 +128,7 @@ def _tilt(design: Design, s: Samples, measure: Measure) -> Hypothesis:
             f"the base is tilted by {found.figure}: gravity points along ({x:g}, {y:g}, {z:g}) in the base frame; "
             + trial.figure(names)
         )
-        remedy = f"level the base, or load the robot with {argument('gravity', [x, y, z])}, then identify again"
+        remedy = f"level the base, or load the robot with {argument('gravity', (x, y, z))}, then identify again"
         return Suspicion(what, remedy, SPOILS, is_cause=False)
 
     def columns() -> Array:
@@ -177,7 +177,7 @@ def _gain(design: Design, tried: Tried, j: int) -> Hypothesis:
             f"the torque gain of {name} is {with_interval(factor, half)} times that of the other joints; "
             + trial.figure(robot.joint_names)
         )
-        gains = ",".join(f"{1 / factor:.3g}" if k == j else "1" for k in range(robot.n_joints))
+        gains = [float(f"{1 / factor:.3g}") if k == j else 1 for k in range(robot.n_joints)]
         remedy = f"check the torque constant and gear ratio of {name}, or convert: {argument('gains', gains)}"
         return Suspicion(what, remedy, SPOILS, is_cause=False, about=GAIN)
 
