@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 
 import tauform as tf
-from identification.arms import arm
+from identification.arms import arm, motion
 from sampling import representatives
 from tauform.arrays import Array
+from tauform.identification.motion.simulate import simulated_recording
 from tauform.identification.regression.outliers import has_heavy_tails
 from tauform.identification.verdict.refit import with_columns
 from verdicts.tails import error, recorded
@@ -53,6 +54,13 @@ def test_where_nothing_pushed_all_rows_count_alike(seed: int) -> None:
     assert not has_heavy_tails(fit.residuals)
     np.testing.assert_array_equal(fit.values, plain.values)
     assert fit.evidence.counted is None
+
+
+def test_what_filters_leave_of_exact_data_has_no_tails() -> None:
+    log = simulated_recording(arm(), motion(arm(), 0, duration=10.0, rate=200.0), np.random.default_rng(0))
+    fit = tf.identify(arm(), log)
+    assert fit.residuals.total < 1e-4
+    assert "robust" not in fit.method
 
 
 def test_a_choice_of_robust_values_makes_predictions_better_as_a_rule() -> None:

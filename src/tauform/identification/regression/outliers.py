@@ -30,10 +30,14 @@ MEDIAN_OF_NORMAL = 0.6745
 # Residuals whose deviation is so many times what their median says have heavy tails: 1 of normal noise, 1.4 of noise
 # that decays exponentially.
 HEAVY_TAILS = 1.5
+# Less than this share of the torques is what filters and differences leave of exact data: no measurement is so good.
+LEAST_RESIDUAL = 1e-4
 
 
 def has_heavy_tails(residuals: Residuals) -> bool:
     """Whether a few rows of a joint leave far more than the others."""
+    if residuals.total < LEAST_RESIDUAL:
+        return False
     middle = np.median(np.abs(residuals.error), axis=0) / MEDIAN_OF_NORMAL
     return bool((residuals.error.std(axis=0) > HEAVY_TAILS * np.maximum(middle, 1e-300)).any())
 
