@@ -10,11 +10,14 @@ import pytest
 
 import tauform as tf
 from identification.arms import arm, motion
+from tauform.arrays import Array
 from tauform.errors import RecordingError
+from tauform.identification.diagnosis.readings import find_bad_readings
 from tauform.identification.diagnosis.samples import sampled
 from tauform.identification.diagnosis.small import Tried, _gain
 from tauform.identification.diagnosis.trial import Trial
 from tauform.identification.motion.simulate import simulated_recording
+from tauform.identification.recording.segments import Segment, uniform_segments
 
 
 def recorded(robot: tf.Robot, seed: int = 1) -> tf.Recording:
@@ -162,6 +165,29 @@ def test_a_log_that_stands_still_is_named_and_its_velocities_are_not_blamed() ->
     # A column of another joint is refused all the same.
     with pytest.raises(RecordingError, match="columns look swapped"):
         tf.identify(arm(), tf.Recording(recording.t, **{**held, "qd": held["qd"][:, [1, 0, 2]]}))
+
+
+@pytest.mark.parametrize("goes_on", [True, False])
+def test_a_log_that_stops_while_the_robot_stands_is_named_where_it_ends_elsewhere(goes_on: bool) -> None:
+    """A rest of coarse sensors repeats its samples too, and goes on from where it was."""
+    path = motion(arm(), 1, duration=12.0)
+    rest, first = 60, 500
+    # The motion slows down to a rest and out of it: the same path, at another pace.
+    slower = np.linspace(1, 0, 50) ** 3
+    pace = np.concatenate([np.ones(first), slower, np.zeros(rest), slower[::-1], np.ones(500)])
+    clock = np.cumsum(pace)
+    q = np.column_stack([np.interp(clock, np.arange(len(path.t)), column) for column in np.asarray(path.q).T])
+    tau = tf.inverse_dynamics(arm(), q, np.gradient(q, 0.01, axis=0), 0 * q)
+    q, tau = np.round(q, 4), np.round(tau, 1)
+    if goes_on:  # the logger repeats the rest while the robot leaves it
+        stands = first + 50 + rest // 2
+        q[stands : stands + 150], tau[stands : stands + 150] = q[stands], tau[stands]
+    bad = " ".join(own.what for own in find_bad_readings(uniform(q, tau), arm().joint_names))
+    assert ("all columns stand still" in bad) == goes_on, bad
+
+
+def uniform(q: Array, tau: Array) -> tuple[Segment, ...]:
+    return uniform_segments(tf.Recording(0.01 * np.arange(len(q)), q, tau)).segments
 
 
 def test_a_gain_whose_interval_holds_zero_is_no_gain() -> None:

@@ -82,8 +82,11 @@ def _frozen(t: Array, q: Array, held: AnyArray, rate: float) -> tuple[list[str],
     edges = np.diff(np.concatenate([[0], held.astype(int), [0]]))
     usual = np.percentile(np.abs(np.diff(q, axis=0)), 99, axis=0)
     for first, last in zip(np.flatnonzero(edges > 0).tolist(), np.flatnonzero(edges < 0).tolist(), strict=True):
+        # Motion goes on behind a log that stands: joints move as it begins, or stand elsewhere when it ends.
         before = np.abs(q[first] - q[max(0, first - N_AROUND)]) / N_AROUND
-        if last - first >= max(FEWEST_FROZEN, LEAST_FROZEN * rate) and (before > MIN_SPEED_SHARE * usual).any():
+        after = np.abs(q[min(last + 1, len(q) - 1)] - q[last])
+        moves = (before > MIN_SPEED_SHARE * usual) | (after > MIN_JUMP * usual)
+        if last - first >= max(FEWEST_FROZEN, LEAST_FROZEN * rate) and moves.any():
             said.append(f"all columns stand still for {t[last] - t[first]:.2g} s from t = {t[first]:.4g} s on")
         # What follows copies makes up for them: that is no slip.
         inside[first : last + 1] = True
