@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import select
 import signal
 import sys
 from contextlib import suppress
@@ -17,6 +18,8 @@ from tauform.files.streams import open_standard_streams
 
 # Ctrl-C, an end that is asked for, a terminal that is gone.
 ENDING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+# Seconds that a process which was killed may take to end.
+SOON_ENDED = 2.0
 SHOW_CURSOR = "\r\x1b[K\x1b[?25h"  # on a line of its own: a progress bar may have stood there
 
 
@@ -75,11 +78,13 @@ def _leave(codes: list[int]) -> None:
 def _wait(child: int, heard: list[signal.Signals]) -> tuple[int, int | None]:
     """The child's exit code (negative: the signal that ended it), and the signal that we were sent."""
     sent: list[int] = []
+    killed: list[int] = []
 
     def end(number: int, _: object) -> None:
         sent.append(number)
         # Children of the child first found, then all killed: a compiler must not write on.
-        for process in (child, *_descendants(child)):
+        killed.extend(_descendants(child))
+        for process in (child, *killed):
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(process, signal.SIGKILL)
 
@@ -87,7 +92,19 @@ def _wait(child: int, heard: list[signal.Signals]) -> tuple[int, int | None]:
         signal.signal(number, end)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, heard)
     status = os.waitpid(child, 0)[1]
+    # Until they end they hold the locks of temporaries, which would pass for those of a process that lives.
+    for process in killed:
+        _wait_for_end(process)
     return os.waitstatus_to_exitcode(status), sent[0] if sent else None
+
+
+def _wait_for_end(process: int) -> None:
+    """Wait a little for the end of a process that is no child of ours."""
+    if hasattr(os, "pidfd_open"):
+        with suppress(OSError):  # it has ended
+            handle = os.pidfd_open(process)
+            select.select([handle], [], [], SOON_ENDED)
+            os.close(handle)
 
 
 def _descendants(process: int) -> list[int]:

@@ -36,9 +36,9 @@ sys.exit(main())
 SOON = 20
 
 
-def start(work: str = "work()", **options: Any) -> subprocess.Popen[str]:
+def start(work: str = "work()", stuck: str = STUCK, **options: Any) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-c", STUCK.replace("{work}", work)],
+        [sys.executable, "-c", stuck.replace("{work}", work)],
         text=True,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -72,6 +72,16 @@ def test_a_signal_ends_a_verb_that_does_not_listen(tmp_path: Path, number: signa
     assert (process.returncode, err) == (128 + number, "")
     assert os.listdir(tmp_path) == []
     assert not any(map(is_alive, inside))
+
+
+def test_what_a_verb_started_has_ended_before_it_is_cleaned_up_after(tmp_path: Path) -> None:
+    """A process gives back its memory before the locks that it inherited: the more of it, the later."""
+    large = "large = bytearray(1 if os.fork() else 300 << 20); large[::4096] = b'x' * len(large[::4096])"
+    process = start(cwd=tmp_path, stuck=STUCK.replace("os.fork()", large))
+    pids(process)
+    process.terminate()
+    process.communicate(timeout=SOON)
+    assert os.listdir(tmp_path) == []
 
 
 def test_the_verb_ends_with_its_command(tmp_path: Path) -> None:
