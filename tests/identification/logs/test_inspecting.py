@@ -170,3 +170,10 @@ def test_what_is_no_log_is_refused(content: bytes, said: str, tmp_path: Path) ->
         tf.inspect_log(raw(tmp_path / "a.csv", content))
     with pytest.raises(RecordingError, match="no such file"):
         tf.inspect_log(tmp_path / "absent.csv")
+
+
+def test_a_log_whose_only_line_is_cut_off_has_columns_and_no_samples(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("t,q1,q2,tau1,tau2\n0,0,1,-209.96,-4")
+    summary = tf.inspect_log(tmp_path / "a.csv")
+    assert (summary.n_samples, len(summary.columns)) == (0, 5)
+    assert "a.csv: line 2 has no end and may be cut off: left out" in summary.findings

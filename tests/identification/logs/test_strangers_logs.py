@@ -419,6 +419,8 @@ def test_approach_and_rest_are_cut(tmp_path: Path) -> None:
     for between, said in (((5.0, 1.0), "ends before it starts"), ((20.0, 30.0), r"lies outside of its 9.99 s")):
         with pytest.raises(RecordingError, match=rf"a.csv: between=\(.*{said}"):
             read(path, between=between)
+    with pytest.raises(RecordingError, match="between= needs a start and an end in seconds"):
+        read(path, between=(0, 10**400))
 
 
 def test_rows_are_kept_by_a_trigger(tmp_path: Path) -> None:

@@ -11,6 +11,8 @@ import pytest
 
 import tauform as tf
 from studio.studio_pages import drop_logs, drop_robot, heavier_arm, open_studio, torques, write_logs
+from tauform.studio.on_the_page import OnThePage
+from tauform.wording import spoken_by
 from tools.browser import BROWSER, NO_BROWSER, set_slider
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -109,8 +111,9 @@ def test_a_log_of_another_robot_is_told_by_its_columns(browser: Any, address: st
     page.wait_for_selector("text=columns, and what they are read as")
     said = page.inner_text("body")
     assert "13 columns, 1000 samples" in said
-    with pytest.raises(tf.errors.TauformError) as refused:
+    with spoken_by(OnThePage()), pytest.raises(tf.errors.TauformError) as refused:
         tf.read_recording(logs[0], tf.load("two_link"))
+    assert "in the lists of columns" in str(refused.value) or '"positions (q)"' in str(refused.value)
     assert str(refused.value) in said
     page.get_by_role("button", name="Identify").click()
     page.wait_for_selector(".q-notification >> text=run1.csv")

@@ -210,7 +210,8 @@ def _lone(held: Mapping[str, Sequence[LogColumn]], first: Mapping[str, Array]) -
     """Column -> its farthest sample that cannot be meant, of those that have some."""
     found: dict[str, LoneSample] = {}
     for name in ("q", "qd", "tau"):
-        columns = [c.name for c in held[name]]
+        # A file without samples has columns all the same.
+        columns = [c.name for c in held[name] if c.name in first]
         values = np.column_stack([first[column] for column in columns]) if columns else np.zeros((0, 0))
         # Numbers that are missing, and error codes, are told elsewhere.
         if len(values) >= FEWEST_SAMPLES and (np.abs(values) <= LARGEST).all():

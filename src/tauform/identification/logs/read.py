@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -140,10 +141,11 @@ def _mapping(parts: Sequence[LogPart]) -> dict[str, str | tuple[str, ...]]:
 def _interval(between: Sequence[float]) -> tuple[float, float]:
     given = list(between)
     # Settings of a file hold anything.
-    if len(given) != 2 or not all(isinstance(at, int | float) and not isinstance(at, bool) for at in given):
-        sentence = f"{argument('between')} needs a start and an end in seconds, not {given!r:.60}"
-        raise RecordingError(sentence, argument="between", value=between)
-    return given[0], given[1]
+    if len(given) == 2 and all(isinstance(at, int | float) and not isinstance(at, bool) for at in given):
+        with suppress(OverflowError):  # a whole number that no time is
+            return float(given[0]), float(given[1])
+    sentence = f"{argument('between')} needs a start and an end in seconds, not {given!r:.60}"
+    raise RecordingError(sentence, argument="between", value=between)
 
 
 def _cut(recording: Recording, start: float, end: float) -> Recording:
